@@ -14,14 +14,14 @@ import (
 	"vitrine/shared/publishing/view"
 )
 
-// unlisted sets the headers of pages about access links: no other site and no crawler learns of them.
+// unlisted sets headers that keep other sites and crawlers from learning of a page about an access link.
 func unlisted(header http.Header) {
 	header.Set("Referrer-Policy", "no-referrer")
 	header.Set("X-Robots-Tag", "noindex, nofollow")
 }
 
-// openPasted opens the access link that a form brings, for browsers without scripts: the server, which never gets the
-// fragment of a URL, gets it in the body.
+// openPasted opens the access link in a form, for browsers without scripts. The fragment of a URL never reaches the
+// server, so the person pastes the link into the body.
 func (h *Host) openPasted(w http.ResponseWriter, r *http.Request) error {
 	unlisted(w.Header())
 	form, err := readForm(r)
@@ -42,7 +42,7 @@ func (h *Host) openPasted(w http.ResponseWriter, r *http.Request) error {
 	return h.page(w, http.StatusOK, h.opened(link, shown, address))
 }
 
-// unshown gives a link that does not open the page that its viewer shows then, for every reason.
+// unshown answers every link that does not open with the page that the viewer shows for it, whatever the reason.
 func unshown(err error) error {
 	switch fault.KindOf(err) {
 	case fault.KindNotFound, fault.KindInvalid:
@@ -51,7 +51,8 @@ func unshown(err error) error {
 	return err
 }
 
-// pasted returns the link in a pasted text: its URL, or what follows the # of the page's own.
+// pasted returns the link in a pasted text, which is a whole URL or only the part after the #. The latter belongs to
+// the public id of the page.
 func pasted(text string, public id.Public) contract.ResolveRequest {
 	text = strings.TrimSpace(text)
 	u, err := url.Parse(text)
@@ -64,7 +65,7 @@ func pasted(text string, public id.Public) contract.ResolveRequest {
 	return contract.ResolveRequest{PublicID: public, Blob: u.Fragment}
 }
 
-// opened is the page of what a link opens.
+// opened returns the page that shows what a link opens.
 func (h *Host) opened(link contract.ResolveRequest, v view.View, address string) pages.Opened {
 	return pages.Opened{
 		Panel:    h.panel(v, address),
@@ -85,7 +86,8 @@ func (h *Host) opened(link contract.ResolveRequest, v view.View, address string)
 	}
 }
 
-// qr draws the URL of an access link. It draws no other text, so that it cannot be used to draw strangers' addresses.
+// qr draws the URL of an access link as a QR code. It draws nothing else, so that nobody can have other addresses drawn
+// under the name of this host.
 func (h *Host) qr(w http.ResponseWriter, r *http.Request) error {
 	link, err := sentLink(w, r)
 	if err != nil {

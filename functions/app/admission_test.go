@@ -1,8 +1,6 @@
 package app
 
 import (
-	"context"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -11,19 +9,17 @@ import (
 
 	"vitrine/scripts/testkit/browser"
 	"vitrine/scripts/testkit/expect"
-	"vitrine/shared/identity/credential"
-	"vitrine/shared/identity/oauth"
-	"vitrine/shared/platform/contract"
+	"vitrine/shared/entry/agentauth"
 	"vitrine/shared/platform/fault"
 )
 
 func TestAnAgentIsLetInByItsCode(t *testing.T) {
-	s := newHouse()
+	s := newServices()
 	h := s.handler()
 	r := send(h, "GET", agentPath+"?claim_attempt_token="+attemptText, "")
-	if c := cookieOf(t, r, attemptCookie); r.StatusCode != 303 || r.Header.Get("Location") != agentPath || c == nil ||
-		c.Value != attemptText || c.MaxAge != 600 {
-		t.Errorf("%d %v", r.StatusCode, r.Header)
+	wantRedirect(t, "a link of an agent", r, agentPath)
+	if c := cookieOf(t, r, attemptCookie); c == nil || c.Value != attemptText || c.MaxAge != 600 {
+		t.Errorf("cookie %v", c)
 	}
 	if r := send(h, "GET", agentPath+"?claim_attempt_token=a%3B+Domain%3Devil", ""); cookieOf(t, r, attemptCookie).Value != "" {
 		t.Errorf("a made-up token is kept: %v", r.Header)
@@ -31,28 +27,27 @@ func TestAnAgentIsLetInByItsCode(t *testing.T) {
 	r = send(h, "GET", agentPath+"?claim_token="+claimToken, "")
 	if to := r.Header.Get("Location"); r.StatusCode != 303 || strings.Contains(to, "ap_ct") || len(r.Cookies()) > 0 {
 		t.Errorf("%d %q", r.StatusCode, to)
-	} else if r := send(h, "GET", to, ""); r.StatusCode != 400 || !strings.Contains(text(t, r), "Tell the agent to start a claim") {
-		t.Errorf("%d", r.StatusCode)
+	} else {
+		wantAnswer(t, "the agent's own token", send(h, "GET", to, ""), 400, "Tell the agent to start a claim")
 	}
 	body := text(t, signedIn(h, "GET", agentPath, nil, attemptHeader...))
 	expect.Has(t, "the page", body,
-		s.title, "3 artifacts", "and 1 more", "198.51.100.0/24", s.name, "14 March 2026, 11:00 UTC", "publish and read", "until <time datetime=\"2026-03-21T11:00:00Z\"", `name="attempt" value="`+mark(attemptText), `inputmode="numeric"`, `autocomplete="one-time-code"`)
+		s.title, "3 artifacts", "and 1 more", "198.51.100.0/24", s.actor.Workspace.Name, "14 March 2026, 11:00 UTC", "publish and read", "until <time datetime=\"2026-03-21T11:00:00Z\"", `name="attempt" value="`+mark(attemptText), `inputmode="numeric"`, `autocomplete="one-time-code"`)
 	expect.Lacks(t, "the page", body, attemptText)
 	r = signedIn(h, "POST", agentPath, url.Values{"user_code": {"654321"}, "attempt": {mark(attemptText)}},
 		attemptHeader...)
-	if body := text(t, r); r.StatusCode != 400 || !strings.Contains(body, "not the code") ||
-		cookieOf(t, r, attemptCookie) != nil {
-		t.Errorf("a wrong code: %d\n%s", r.StatusCode, body)
+	if wantAnswer(t, "a wrong code", r, 400, "not the code"); cookieOf(t, r, attemptCookie) != nil {
+		t.Errorf("a wrong code: %v", r.Header)
 	}
-	r = signedIn(h, "POST", agentPath, doors[agentPath].fields, attemptHeader...)
-	if c := cookieOf(t, r, attemptCookie); r.StatusCode != 200 || !strings.Contains(text(t, r), "The agent is in") ||
-		c == nil || c.MaxAge != -1 {
-		t.Errorf("%d %v", r.StatusCode, r.Header)
+	r = signedIn(h, "POST", agentPath, forms[agentPath].fields, attemptHeader...)
+	wantAnswer(t, "the code", r, 200, "The agent is in")
+	if c := cookieOf(t, r, attemptCookie); c == nil || c.MaxAge != -1 {
+		t.Errorf("cookie %v", c)
 	}
-	if want := (contract.CompleteClaim{AttemptToken: attemptText, UserCode: "123456"}); s.completed != want {
-		t.Errorf("completed %+v", s.completed)
+	if last := s.changes[len(s.changes)-1]; last != "Complete 123456 "+attemptText {
+		t.Errorf("changed %s", last)
 	}
-	r = signedIn(h, "POST", agentPath+"/deny", doors[agentPath+"/deny"].fields, attemptHeader...)
+	r = signedIn(h, "POST", agentPath+"/deny", forms[agentPath+"/deny"].fields, attemptHeader...)
 	if r.StatusCode != 200 || s.calls[len(s.calls)-1] != "Refuse "+attemptText || cookieOf(t, r, attemptCookie) == nil {
 		t.Errorf("%d %v", r.StatusCode, s.calls)
 	}
@@ -64,28 +59,25 @@ func TestAnAnswerIsForTheAgentThatThePageShowed(t *testing.T) {
 	}
 	for _, path := range []string{agentPath, agentPath + "/deny"} {
 		for name, fields := range map[string]url.Values{
-			"the page before": doors[path].fields, "no page of ours": {"user_code": {"123456"}}, "a token": {"user_code": {"123456"}, "attempt": {attemptText}},
+			"the page before": forms[path].fields, "no page of ours": {"user_code": {"123456"}}, "a token": {"user_code": {"123456"}, "attempt": {attemptText}},
 		} {
-			s := newHouse()
+			s := newServices()
 			r := signedIn(s.handler(), "POST", path, fields, other...)
-			body := text(t, r)
-			if r.StatusCode != 409 || !strings.Contains(body, "nothing was changed") ||
-				!strings.Contains(body, "Let this agent in?") || cookieOf(t, r, attemptCookie) != nil {
-				t.Errorf("%s from %s: %d\n%s", path, name, r.StatusCode, body)
+			wantAnswer(t, path+" from "+name, r, 409, "nothing was changed", "Let this agent in?")
+			if c := cookieOf(t, r, attemptCookie); c != nil {
+				t.Errorf("%s from %s: cookie %v", path, name, c)
 			}
-			if !slices.Equal(s.calls, []string{"Look " + strings.ReplaceAll(attemptText, "B", "C")}) ||
-				s.completed.UserCode != "" {
-				t.Errorf("%s from %s reached %v", path, name, s.calls)
-			}
+			wantCalls(t, path+" from "+name, s, "Look "+strings.ReplaceAll(attemptText, "B", "C"))
 		}
 	}
 }
 
 func TestEveryAgentThatCannotBeAnsweredLooksTheSame(t *testing.T) {
-	s := newHouse()
+	s := newServices()
 	h := s.handler()
 	none := text(t, signedIn(h, "GET", agentPath, nil, "X-Request-Id", "request-17"))
-	s.over = fault.New(fault.InvalidRequest, "expired, locked or unknown")
+	over := fault.New(fault.InvalidRequest, "expired, locked or unknown")
+	s.agents.PreviewFn = func(*agentauth.Request) error { return over }
 	for _, r := range []string{
 		text(t, signedIn(h, "GET", agentPath, nil, attemptHeader...)), text(t, signedIn(h, "POST", agentPath, url.Values{"user_code": {"654321"}, "attempt": {mark(attemptText)}}, attemptHeader...)),
 	} {
@@ -93,50 +85,29 @@ func TestEveryAgentThatCannotBeAnsweredLooksTheSame(t *testing.T) {
 			t.Errorf("differs:\n%s", r)
 		}
 	}
-	s.over = fault.New(fault.RateLimitedActor, "too many wrong codes").After(42 * time.Second)
-	if r := signedIn(h, "GET", agentPath, nil, attemptHeader...); r.StatusCode != 429 ||
-		r.Header.Get("Retry-After") != "42" || !strings.Contains(text(t, r), "Try again in 42 seconds.") {
-		t.Errorf("%d %v", r.StatusCode, r.Header)
-	}
-}
-
-// Refused answers with what is set, or with an app of the house's that is trusted once its member is signed in.
-func (a apps) Refused(
-	ctx context.Context, by credential.Actor, asked oauth.Authorization, _ netip.Addr,
-) (oauth.Refused, error) {
-	r := a.house.refused
-	r.Client = oauth.Client{ID: "oc_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9", Name: a.client}
-	r.RedirectHost = "client.example"
-	r.Code = fault.OAuthInvalidTarget
-	r.Description = "this client can get tokens for https://mcp.example only"
-	r.RedirectTo, r.Trusted = a.redirect, r.Trusted && by.Member == memberID
-	if asked.ClientID == "" {
-		return oauth.Refused{}, fault.NewCode(fault.InvalidRequest)
-	}
-	return r, a.called(ctx, "Refused "+asked.ClientID+" "+asked.State)
+	over = fault.New(fault.RateLimitedActor, "too many wrong codes").After(42 * time.Second)
+	r := signedIn(h, "GET", agentPath, nil, attemptHeader...)
+	wantAnswer(t, "too often", r, 429, "Try again in 42 seconds.")
+	wantHeaders(t, "too often", r, "Retry-After", "42")
 }
 
 // T33
 func TestAnErrorOfAnAppIsAPageUntilTheMemberLetsItIn(t *testing.T) {
-	s := newHouse()
-	s.redirect = "https://client.example/cb?error=invalid_target&state=a%26b"
+	s := newServices()
+	s.apps.redirect = "https://client.example/cb?error=invalid_target&state=a%26b"
 	h := s.handler()
 	const path = "/oauth/error?client_id=x&state=a%26b"
 	for _, trusted := range []bool{false, true} {
-		s.refused.Trusted = trusted
+		s.apps.trusted = trusted
 		for _, member := range []bool{false, true} {
 			r := send(h, "GET", path, "")
 			if member {
 				r = signedIn(h, "GET", path, nil, "Sec-Fetch-Site", "cross-site")
 			}
 			body := text(t, r)
-			if r.Header.Get("Referrer-Policy") != "no-referrer" || r.Header.Get("Cache-Control") != "no-store" {
-				t.Errorf("headers %v", r.Header)
-			}
+			wantHeaders(t, "the answer", r, "Referrer-Policy", "no-referrer", "Cache-Control", "no-store")
 			if trusted && member {
-				if r.StatusCode != 303 || r.Header.Get("Location") != s.redirect {
-					t.Errorf("let in: %d to %q", r.StatusCode, r.Header.Get("Location"))
-				}
+				wantRedirect(t, "let in", r, s.apps.redirect)
 				continue
 			}
 			if r.StatusCode != 400 || r.Header.Get("Location") != "" || strings.Contains(body, "http-equiv") {
@@ -153,7 +124,7 @@ func TestAnErrorOfAnAppIsAPageUntilTheMemberLetsItIn(t *testing.T) {
 	}
 	wantAnswer(t, "nothing was refused", send(h, "GET", "/oauth/error", ""), 400, "No app is waiting here")
 	for _, bad := range []string{"javascript:alert(1)", "data:text/html,x", "/relative"} {
-		s.redirect = bad
+		s.apps.redirect = bad
 		if r := signedIn(h, "GET", path, nil); r.StatusCode != 500 || r.Header.Get("Location") != "" {
 			t.Errorf("%q: %d", bad, r.StatusCode)
 		}
@@ -163,15 +134,15 @@ func TestAnErrorOfAnAppIsAPageUntilTheMemberLetsItIn(t *testing.T) {
 }
 
 func TestAPersonMayFollowTheLinkOfAnError(t *testing.T) {
-	in, p := inhabit(t), browser.Open(t)
-	in.redirect = strings.Replace(in.appURL, "localhost", "127.0.0.1", 1) + "/robots.txt?error=x"
+	server, p := startServer(t), browser.Open(t)
+	server.apps.redirect = strings.Replace(server.appURL, "localhost", "127.0.0.1", 1) + "/robots.txt?error=x"
 	p.NoScripts()
-	p.Go(in.appURL + "/oauth/error?client_id=x")
+	p.Go(server.appURL + "/oauth/error?client_id=x")
 	p.Click("main a")
 	p.WaitText("User-agent")
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	if want := "GET /robots.txt?error=x "; !slices.Contains(in.targets, want) { // without a referrer
-		t.Errorf("the app is told %q", in.targets)
+	server.mu.Lock()
+	defer server.mu.Unlock()
+	if want := "GET /robots.txt?error=x "; !slices.Contains(server.targets, want) { // without a referrer
+		t.Errorf("the app is told %q", server.targets)
 	}
 }

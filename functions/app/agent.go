@@ -19,15 +19,15 @@ const (
 	badCode   = "This is not the code that the agent shows, or the request has changed meanwhile. Check the six digits; after a few wrong ones the request ends."
 )
 
-// agentPage moves the token of an attempt from the address into a cookie, so that it stays out of history, referrers
-// and logs and is still there after a sign-in.
+// agentPage moves the token of a claim attempt from the address into a cookie. There it survives a sign-in, and stays
+// out of the history, of referrers and of logs.
 func (h *Host) agentPage(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	switch {
 	case q.Has("claim_attempt_token"):
 		setCookie(w, attemptCookie, cookieSafe(q.Get("claim_attempt_token")), int(limits.AttemptLife/time.Second))
 		redirect(w, agentPath)
-	case q.Has("claim_token"):
+	case q.Has("claim_token"): // the agent's own secret, which leaves the address before anything is shown
 		redirect(w, agentPath+"?begun=no")
 	case q.Get("begun") == "no":
 		return explained{fault.NewCode(fault.InvalidRequest), pages.Message{
@@ -37,12 +37,12 @@ func (h *Host) agentPage(w http.ResponseWriter, r *http.Request) error {
 			Links: []pages.Link{{Path: "/", Text: "Front page"}},
 		}}
 	default:
-		return h.member(h.agentRequest)(w, r)
+		return members{page: h.agentRequest}.serve(h)(w, r)
 	}
 	return nil
 }
 
-// cookieSafe returns a token as a cookie may hold it, and an empty text for what is no token.
+// cookieSafe returns the token if a cookie can hold it, and "" for a text that cannot be a token.
 func cookieSafe(token string) string {
 	if len(token) > 256 {
 		return ""
@@ -60,7 +60,7 @@ func (h *Host) agentRequest(w http.ResponseWriter, r *http.Request, v browserSes
 	return h.showAgent(w, r, v, http.StatusOK, "")
 }
 
-// showAgent shows who asks; problem is what was wrong with the code.
+// showAgent shows which agent asks. problem says what was wrong with the code, if one was sent.
 func (h *Host) showAgent(w http.ResponseWriter, r *http.Request, v browserSession, status int, problem string) error {
 	token := attempt(r)
 	if token == "" {
@@ -86,30 +86,24 @@ func (h *Host) showAgent(w http.ResponseWriter, r *http.Request, v browserSessio
 	})
 }
 
-// attempt is the token that the browser came with.
+// attempt returns the token in the cookie of the browser, empty if there is none.
 func attempt(r *http.Request) string {
 	token := cookie(r, attemptCookie)
 	web.RedactSecret(r.Context(), token)
 	return token
 }
 
-// mark names an attempt on its page without its token, so that an answer is for what the page showed: any link of an
-// agent that is opened in the browser replaces the cookie.
+// mark identifies an attempt on its page without revealing the token. The form sends it back, so that an answer is for
+// the attempt that was shown: the link of another agent that is opened meanwhile replaces the cookie.
 func mark(token string) string {
 	sum := sha256.Sum256([]byte("page of an attempt\n" + token))
 	return base64.RawURLEncoding.EncodeToString(sum[:16])
 }
 
-// forThisAttempt serves a form that answers the attempt that the browser came with, and shows that attempt where the form is of
-// another one. Without an attempt there is nothing to answer.
-func (h *Host) forThisAttempt(
-	answer func(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error,
-) memberHandler {
-	return func(w http.ResponseWriter, r *http.Request, v browserSession) error {
-		form, err := readForm(r)
-		if err != nil {
-			return err
-		}
+// forThisAttempt lets a form through that answers the attempt in the cookie. For a form of another attempt it shows the
+// one in the cookie. Without a cookie the answer refuses by itself.
+func (h *Host) forThisAttempt(answer formHandler) formHandler {
+	return func(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 		if token := attempt(r); token != "" && form["attempt"] != mark(token) {
 			return h.showAgent(w, r, v, http.StatusConflict, otherOne)
 		}
@@ -148,7 +142,7 @@ func (h *Host) denyAgent(w http.ResponseWriter, r *http.Request, v browserSessio
 	return h.page(w, http.StatusOK, denied(v, "The agent will learn of it the next time it asks."))
 }
 
-// denied says that a request was refused.
+// denied returns the page that confirms a refusal.
 func denied(v browserSession, point string) pages.Done {
 	return pages.Done{
 		Layout:  v.layout(""),
@@ -158,7 +152,7 @@ func denied(v browserSession, point string) pages.Done {
 	}
 }
 
-// agentOver says one thing for every attempt that cannot be answered.
+// agentOver gives every attempt that cannot be answered the same page.
 func agentOver(err error) error {
 	if fault.CodeOf(err) != fault.InvalidRequest {
 		return err

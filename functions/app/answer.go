@@ -15,7 +15,7 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// answer lets a handler return its failure and writes it as the surface asks: an envelope under /api, else a page.
+// answer adapts a handler. It writes a failure as an envelope under /api, and as a page elsewhere.
 func (h *Host) answer(handle handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if err := handle(w, r); err != nil {
@@ -31,6 +31,7 @@ func (h *Host) fail(w http.ResponseWriter, r *http.Request, err error) {
 		w.Header().Set("Allow", string(m))
 	}
 	web.RetryAfter(w.Header(), f.RetryAfter)
+	// Browsers walk through /api/auth/, so that its failures are pages although the path is below /api/.
 	if wantsJSON(r) || strings.HasPrefix(r.URL.Path, "/api/") && !strings.HasPrefix(r.URL.Path, "/api/auth/") {
 		h.problem(w, r, status, f)
 		return
@@ -42,27 +43,28 @@ func (h *Host) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if e, ok := errors.AsType[explained](err); ok {
 		m = e.words
 	}
+	// Only for these two can the operator find out more than the page says.
 	if status == http.StatusInternalServerError || status == http.StatusServiceUnavailable {
 		m.RequestID = web.RequestID(r.Context())
 	}
 	if err := h.page(w, status, m); err != nil {
-		panic(err) // a template that fails on three strings
+		panic(err) // a page of three strings cannot fail, and there is none left to show
 	}
 }
 
-// explained is a failure for which a page has better words than its status alone gives.
+// explained is a failure with a page that says more than the one for its status.
 type explained struct {
 	error
 	words pages.Message
 }
 
-// Unwrap gives the failure itself.
+// Unwrap returns the failure itself.
 func (e explained) Unwrap() error { return e.error }
 
-// explainNotChanged says of a form about an artifact that was refused that nothing happened, and why, and leads back.
-func explainNotChanged(handle memberHandler) memberHandler {
-	return func(w http.ResponseWriter, r *http.Request, v browserSession) error {
-		err := handle(w, r, v)
+// explainNotChanged explains why a form about an artifact changed nothing, and links back to the artifact.
+func explainNotChanged(handle formHandler) formHandler {
+	return func(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
+		err := handle(w, r, v, form)
 		if kind := fault.KindOf(err); kind != fault.KindNotFound && kind != fault.KindGone {
 			return err
 		}
@@ -80,7 +82,7 @@ func explainNotChanged(handle memberHandler) memberHandler {
 	}
 }
 
-// words are what pages say about a failure, by status.
+// words are the pages for failures, by status.
 var words = map[int]pages.Message{
 	http.StatusForbidden:           {Heading: "You may not do this", Text: "You are signed in, but you do not have the right to do this in the workspace. Ask somebody who manages it."},
 	http.StatusUnauthorized:        {Heading: "Sign in first", Text: "This page is for members.", Links: []pages.Link{{Path: "/", Text: "Front page"}}},
@@ -93,7 +95,7 @@ var words = map[int]pages.Message{
 	http.StatusInternalServerError: {Heading: "Something broke", Text: "That was our fault, not yours. Try again; if it happens again, tell the operator the number below."},
 }
 
-// classify reduces a failure to what this host may tell. All reasons that keep a link shut look the same.
+// classify reduces a failure to what this host may reveal. All reasons why a link does not open look the same.
 func classify(err error) (*fault.Fault, int) {
 	if _, ok := errors.AsType[methodNotAllowed](err); ok {
 		return fault.New(fault.InvalidRequest, "This path takes other methods; see Allow."), http.StatusMethodNotAllowed
@@ -111,6 +113,7 @@ func classify(err error) (*fault.Fault, int) {
 	case fault.KindNotFound, fault.KindGone:
 		return fault.NewCode(fault.NotFound), http.StatusNotFound
 	case fault.KindLimited:
+		// Clients may rely on Retry-After, also where the limit does not know when it ends.
 		return f.After(cmp.Or(f.RetryAfter, time.Minute)), http.StatusTooManyRequests
 	case fault.KindUnavailable:
 		return fault.NewCode(f.Code), http.StatusServiceUnavailable
@@ -137,13 +140,10 @@ func writeJSON(w http.ResponseWriter, status int, body any) error {
 	return nil
 }
 
-// page renders p before it writes anything. CSP and Cache-Control that the handler set stay.
+// page renders p before it writes anything, so that a template that fails is answered with 500. It keeps the CSP and
+// the Cache-Control that the handler has set.
 func (h *Host) page(w http.ResponseWriter, status int, p pages.Page) error {
-	now := time.Now
-	if h.Now != nil {
-		now = h.Now
-	}
-	body, err := pages.Render(p, now())
+	body, err := pages.Render(p, h.Now())
 	if err != nil {
 		return err
 	}

@@ -17,11 +17,12 @@ import (
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/limits"
 )
 
 // Host is what the app host needs.
 type Host struct {
-	Surface *web.Server     // writes the log; its headers and its refusals are this host's own
+	Surface *web.Server     // writes the log; this host replaces its headers and refusals
 	Origins address.Origins // where the hosts are reached from outside
 	Limiter Limiter
 	Now     func() time.Time
@@ -39,7 +40,7 @@ type Host struct {
 	Reports     Reports
 	Exports     Exports
 
-	// What asks members whether to let something in.
+	// What asks members to let something in.
 	Agents Agents
 	Apps   Apps
 	Claims Claims
@@ -48,35 +49,61 @@ type Host struct {
 	Deletions Deletions
 	Operators Operators
 
-	// Programs holds node_modules with the programs that pages of files run; nil: those pages do without.
+	// Programs contains node_modules with the third-party programs that pages of files load; nil: those pages do without.
 	Programs fs.FS
 }
 
 // route is one line of the host's list; the path is a pattern of http.ServeMux.
 type route struct {
 	method, path string
-	handle       handler
-	// acts says that a GET changes something, so that a HEAD must not do the same.
+	handle       endpoint
+	// acts marks a GET that changes something, so that HEAD is refused.
 	acts bool
-	// parent is the page that a question belongs to. Browsers that another site sends to the question get it instead.
+	// parent is the page that leads to a question. A browser that comes to the question from another site is sent there.
 	parent string
+	// noReferrer keeps the address of the page from the sites that it links to.
+	noReferrer bool
 }
 
-// serve answers a request to the route. A page of another site could show a question under the pointer of a person who
-// is about to click, and the click would answer it; the page that the question belongs to leads to it.
-func (r route) serve(w http.ResponseWriter, request *http.Request) error {
-	switch request.Header.Get("Sec-Fetch-Site") {
-	case "cross-site", "same-site":
-		if r.parent != "" {
+// endpoint is what answers a route: a handler for everybody, or members, or operators.
+type endpoint interface{ serve(*Host) handler }
+
+// handler answers a request, or returns a failure that the host writes as a page or as JSON.
+type handler func(http.ResponseWriter, *http.Request) error
+
+func (f handler) serve(*Host) handler { return f }
+
+// timed is a handler for everybody that may wait for a store or for the identity provider, and therefore has a time
+// limit.
+type timed handler
+
+func (f timed) serve(*Host) handler { return withTimeout(limits.IdentityAnswer, handler(f)) }
+
+// serve returns what answers requests to a route.
+func (h *Host) serve(r route) handler {
+	handle := r.handle.serve(h)
+	return func(w http.ResponseWriter, request *http.Request) error {
+		// Another site could bring a question under the pointer of somebody who is about to click, so that the click
+		// answers it. From the parent, only a click of its own leads to the question.
+		site := request.Header.Get("Sec-Fetch-Site")
+		if r.parent != "" && (site == "cross-site" || site == "same-site") {
 			redirect(w, strings.Replace(r.parent, "{artifactId}", url.PathEscape(request.PathValue("artifactId")), 1))
 			return nil
 		}
+		if r.noReferrer {
+			w.Header().Set("Referrer-Policy", "no-referrer")
+		}
+		return handle(w, request)
 	}
-	return r.handle(w, request)
 }
 
-// handler answers a request or returns the failure that the surface (page or JSON) writes.
-type handler func(http.ResponseWriter, *http.Request) error
+// noReferrer sets the field of that name in all routes.
+func noReferrer(routes ...route) []route {
+	for i := range routes {
+		routes[i].noReferrer = true
+	}
+	return routes
+}
 
 func (h *Host) routes() []route {
 	return slices.Concat(
@@ -93,16 +120,16 @@ func (h *Host) routes() []route {
 	)
 }
 
-// openRoutes need no member: the front page, the viewer of access links, and signing in and out.
+// openRoutes are open to everybody: the front page, the viewer of access links, and signing in and out.
 func (h *Host) openRoutes() []route {
 	return []route{
-		{method: "GET", path: "/{$}", handle: withTimeout(h.home)},
-		{method: "GET", path: "/al/{publicId}", handle: h.viewer},
-		{method: "POST", path: "/al/{publicId}", handle: h.openPasted},
-		{method: "POST", path: "/api/access-links/resolve", handle: h.resolve},
-		{method: "POST", path: "/api/access-links/qr", handle: h.qr},
-		{method: "GET", path: "/assets/{build}/{name}", handle: asset},
-		{method: "GET", path: "/scripts/{program}/{file...}", handle: h.program},
+		{method: "GET", path: "/{$}", handle: timed(h.home)},
+		{method: "GET", path: "/al/{publicId}", handle: handler(h.viewer)},
+		{method: "POST", path: "/al/{publicId}", handle: handler(h.openPasted)},
+		{method: "POST", path: "/api/access-links/resolve", handle: handler(h.resolve)},
+		{method: "POST", path: "/api/access-links/qr", handle: handler(h.qr)},
+		{method: "GET", path: "/assets/{build}/{name}", handle: handler(asset)},
+		{method: "GET", path: "/scripts/{program}/{file...}", handle: handler(h.program)},
 		{method: "GET", path: "/healthz", handle: fixed("application/json", "no-store", `{"ok":true,"app":"app"}`)},
 		{method: "GET", path: "/robots.txt", handle: fixed("text/plain; charset=utf-8", "public, max-age=3600", robots)},
 		{
@@ -114,77 +141,101 @@ func (h *Host) openRoutes() []route {
 		{
 			method: "GET",
 			path:   "/api/auth/sign-in",
-			handle: noReferrer(withTimeout(h.signIn)),
+			handle: timed(h.signIn),
 			acts:   true,
+
+			noReferrer: true,
 		},
 		{
 			method: "GET",
 			path:   "/api/auth/callback",
-			handle: noReferrer(withTimeout(h.callback)),
+			handle: timed(h.callback),
 			acts:   true,
+
+			noReferrer: true,
 		},
-		{method: "POST", path: "/api/auth/sign-out", handle: withTimeout(h.signOut)},
-		{method: "POST", path: "/api/auth/sign-out-everywhere", handle: h.command("/settings", h.signOutEverywhere)},
-		{method: "GET", path: "/signed-out", handle: withTimeout(h.signedOut)},
+		{method: "POST", path: "/api/auth/sign-out", handle: timed(h.signOut)},
+		{
+			method: "POST",
+			path:   "/api/auth/sign-out-everywhere",
+			handle: members{form: h.signOutEverywhere, back: "/settings"},
+		},
+		{method: "GET", path: "/signed-out", handle: timed(h.signedOut)},
 	}
 }
 
-// memberRoutes are the pages of a member about their workspace.
+// memberRoutes show members their workspace.
 func (h *Host) memberRoutes() []route {
 	return []route{
-		{method: "GET", path: "/dashboard", handle: h.member(h.dashboard)},
-		{method: "GET", path: artifactsPath, handle: h.member(resetCursor(h.artifacts))},
+		{method: "GET", path: "/dashboard", handle: members{page: h.dashboard}},
+		{method: "GET", path: artifactsPath, handle: members{page: resetCursor(h.artifacts)}},
 		{
 			method: "GET",
 			path:   selectionPath,
-			handle: h.member(h.askSelected),
+			handle: members{page: h.askSelected},
 			parent: artifactsPath,
 		},
-		{method: "POST", path: selectionPath, handle: h.command(artifactsPath, h.changeSelected)},
-		{method: "GET", path: "/keys", handle: h.member(resetCursor(h.keys))},
-		{method: "POST", path: "/keys", handle: h.command("/keys", h.createKey)},
-		{method: "GET", path: "/keys/ended", handle: h.member(resetCursor(h.endedKeys))},
+		{method: "POST", path: selectionPath, handle: members{form: h.changeSelected, back: artifactsPath}},
+		{method: "GET", path: "/keys", handle: members{page: resetCursor(h.keys)}},
+		{method: "POST", path: "/keys", handle: members{form: h.createKey, back: "/keys"}},
+		{method: "GET", path: "/keys/ended", handle: members{page: resetCursor(h.endedKeys)}},
 		{
 			method: "GET",
 			path:   "/keys/{keyId}/revoke",
-			handle: h.member(h.askRevokeKey),
+			handle: members{page: h.askRevokeKey},
 			parent: "/keys",
 		},
-		{method: "POST", path: "/keys/{keyId}/revoke", handle: h.command("/keys", h.revokeKey)},
-		{method: "GET", path: "/connections", handle: h.member(resetCursor(h.connections))},
+		{method: "POST", path: "/keys/{keyId}/revoke", handle: members{form: h.revokeKey, back: "/keys"}},
+		{method: "GET", path: "/connections", handle: members{page: resetCursor(h.connections)}},
 		{
 			method: "GET",
 			path:   "/connections/agents/{registrationId}/unlink",
-			handle: h.member(h.askUnlinkAgent),
+			handle: members{page: h.askUnlinkAgent},
 			parent: "/connections",
 		},
-		{method: "POST", path: "/connections/agents/{registrationId}/unlink", handle: h.command("/connections", h.unlinkAgent)},
+		{
+			method: "POST",
+			path:   "/connections/agents/{registrationId}/unlink",
+			handle: members{form: h.unlinkAgent, back: "/connections"},
+		},
 		{
 			method: "GET",
 			path:   "/connections/providers/{delegationId}/unlink",
-			handle: h.member(h.askUnlinkProvider),
+			handle: members{page: h.askUnlinkProvider},
 			parent: "/connections",
 		},
 		{
 			method: "POST",
 			path:   "/connections/providers/{delegationId}/unlink",
-			handle: h.command("/connections", h.unlinkProvider),
+			handle: members{form: h.unlinkProvider, back: "/connections"},
 		},
 		{
 			method: "GET",
 			path:   "/connections/apps/{grantId}/unlink",
-			handle: h.member(h.askUnlinkApp),
+			handle: members{page: h.askUnlinkApp},
 			parent: "/connections",
 		},
-		{method: "POST", path: "/connections/apps/{grantId}/unlink", handle: h.command("/connections", h.unlinkApp)},
-		{method: "GET", path: "/audit", handle: h.member(needs(credential.Admin, resetCursor(h.audit)))},
-		{method: "GET", path: "/settings", handle: h.member(h.settings)},
-		{method: "POST", path: "/settings", handle: h.command("/settings", needs(credential.Admin, h.updateSettings))},
-		{method: "POST", path: "/settings/sessions/{session}/end", handle: h.command("/settings", h.endSession)},
+		{
+			method: "POST",
+			path:   "/connections/apps/{grantId}/unlink",
+			handle: members{form: h.unlinkApp, back: "/connections"},
+		},
+		{method: "GET", path: "/audit", handle: members{page: resetCursor(h.audit), right: credential.Admin}},
+		{method: "GET", path: "/settings", handle: members{page: h.settings}},
+		{
+			method: "POST",
+			path:   "/settings",
+			handle: members{form: h.updateSettings, back: "/settings", right: credential.Admin},
+		},
+		{
+			method: "POST",
+			path:   "/settings/sessions/{session}/end",
+			handle: members{form: h.endSession, back: "/settings"},
+		},
 		{
 			method: "GET",
 			path:   "/settings/sign-out-everywhere",
-			handle: h.member(h.askSignOutEverywhere),
+			handle: members{page: h.askSignOutEverywhere},
 			parent: "/settings",
 		},
 	}
@@ -192,42 +243,54 @@ func (h *Host) memberRoutes() []route {
 
 // decisionRoutes ask a member whether to let in a claim, an agent, a device or an app.
 func (h *Host) decisionRoutes() []route {
-	return []route{
-		{method: "GET", path: "/claim", handle: noReferrer(withTimeout(h.claimPage))},
-		{method: "POST", path: "/claim", handle: noReferrer(h.command("/claim", h.showClaim))},
-		{method: "POST", path: "/claim/confirm", handle: noReferrer(h.command("/claim", h.claim))},
-		{method: "GET", path: agentPath, handle: noReferrer(h.agentPage)},
-		{method: "POST", path: agentPath, handle: noReferrer(h.command(agentPath, h.forThisAttempt(h.approveAgent)))},
-		{method: "POST", path: agentPath + "/deny", handle: noReferrer(h.command(agentPath, h.forThisAttempt(h.denyAgent)))},
-		{method: "GET", path: keepPath, handle: noReferrer(withTimeout(h.askKept))},
-		{method: "POST", path: keepPath, handle: noReferrer(withTimeout(h.keep))},
-		{method: "GET", path: "/device", handle: noReferrer(h.member(h.devicePage))},
-		{method: "POST", path: "/device", handle: noReferrer(h.command("/device", h.showDevice))},
-		{method: "POST", path: "/device/approve", handle: noReferrer(h.command("/device", h.approveDevice))},
-		{method: "POST", path: "/device/deny", handle: noReferrer(h.command("/device", h.denyDevice))},
-		{method: "GET", path: "/oauth/consent", handle: noReferrer(h.memberOrDeleting(h.consentPage))},
-		{method: "POST", path: "/oauth/consent/allow", handle: noReferrer(h.commandOrDeleting(h.allowApp))},
-		{method: "POST", path: "/oauth/consent/deny", handle: noReferrer(h.commandOrDeleting(h.denyApp))},
-		{method: "GET", path: "/oauth/error", handle: noReferrer(withTimeout(h.appError))},
-	}
+	return noReferrer(
+		route{method: "GET", path: "/claim", handle: timed(h.claimPage)},
+		route{method: "POST", path: "/claim", handle: members{form: h.showClaim, back: "/claim"}},
+		route{method: "POST", path: "/claim/confirm", handle: members{form: h.claim, back: "/claim"}},
+		route{method: "GET", path: agentPath, handle: handler(h.agentPage)},
+		route{method: "POST", path: agentPath, handle: members{form: h.forThisAttempt(h.approveAgent), back: agentPath}},
+		route{
+			method: "POST",
+			path:   agentPath + "/deny",
+			handle: members{form: h.forThisAttempt(h.denyAgent), back: agentPath},
+		},
+		route{method: "GET", path: keepPath, handle: timed(h.askKept)},
+		route{method: "POST", path: keepPath, handle: timed(h.keep)},
+		route{method: "GET", path: "/device", handle: members{page: h.devicePage}},
+		route{method: "POST", path: "/device", handle: members{form: h.showDevice, back: "/device"}},
+		route{method: "POST", path: "/device/approve", handle: members{form: h.approveDevice, back: "/device"}},
+		route{method: "POST", path: "/device/deny", handle: members{form: h.denyDevice, back: "/device"}},
+		route{method: "GET", path: "/oauth/consent", handle: members{page: h.consentPage, deleting: true}},
+		route{
+			method: "POST",
+			path:   "/oauth/consent/allow",
+			handle: members{form: h.allowApp, back: "/dashboard", deleting: true},
+		},
+		route{
+			method: "POST",
+			path:   "/oauth/consent/deny",
+			handle: members{form: h.denyApp, back: "/dashboard", deleting: true},
+		},
+		route{method: "GET", path: "/oauth/error", handle: timed(h.appError)},
+	)
 }
 
-// robots keeps crawlers on the front page: every other address is of one member or one link.
+// robots allows crawlers the front page alone, because every other address belongs to a member or a link.
 const robots = "User-agent: *\nAllow: /$\nAllow: /assets/\nDisallow: /\n"
 
-// Handler serves the host. It panics when the origin of the content host or of the app host is not an absolute http
-// URL: nothing could be framed safely.
+// Handler serves the host. It panics if the origin of the app host or of the content host is not an absolute http URL,
+// because nothing could be framed safely.
 func (h *Host) Handler() http.Handler {
 	h.contentOrigin()
 	mux := http.NewServeMux()
 	allowed := map[string][]string{}
 	for _, r := range h.routes() {
-		mux.HandleFunc(r.method+" "+r.path, h.answer(r.serve))
+		mux.HandleFunc(r.method+" "+r.path, h.answer(h.serve(r)))
 		allowed[r.path] = append(allowed[r.path], r.method)
 		switch {
 		case r.acts:
 			mux.HandleFunc("HEAD "+r.path, h.answer(wrongMethod(r.method)))
-		case r.method == http.MethodGet:
+		case r.method == http.MethodGet: // for which ServeMux answers HEAD too
 			allowed[r.path] = append(allowed[r.path], http.MethodHead)
 		}
 	}
@@ -235,9 +298,9 @@ func (h *Host) Handler() http.Handler {
 		slices.Sort(methods)
 		refuse := wrongMethod(strings.Join(methods, ", "))
 		if forOperators(path) {
-			refuse = notFound // it would tell that the page is there
+			refuse = notFound // 405 would reveal that the page exists
 		}
-		mux.HandleFunc(path, h.answer(refuse))
+		mux.HandleFunc(path, h.answer(refuse)) // any method that no route of the path has
 	}
 	mux.HandleFunc("/", h.answer(notFound))
 
@@ -255,7 +318,10 @@ func (h *Host) around(next http.Handler) http.Handler {
 	return s.Around(next)
 }
 
-// exactPaths answers paths that ServeMux would clean and redirect: here another spelling is another path.
+// exactPaths refuses every path that path.Clean would change, because here another spelling is another path. The
+// routers of the other hosts look at the escaped path instead, and refuse a slash at the end too. That would let %2e%2e
+// and %2F through to handlers here, with other pages for them, and would answer 404 where a path that ends in a slash
+// gets 405 today.
 func (h *Host) exactPaths(next http.Handler) http.Handler {
 	missing := h.answer(notFound)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -277,7 +343,7 @@ func foreign(http.ResponseWriter, *http.Request) error {
 
 func notFound(http.ResponseWriter, *http.Request) error { return fault.NewCode(fault.NotFound) }
 
-// methodNotAllowed carries the methods of the path; the contract has no code for it.
+// methodNotAllowed is a refusal with the methods of the path, for Allow. The contract has no code for it.
 type methodNotAllowed string
 
 func (m methodNotAllowed) Error() string { return "method not allowed" }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"log/slog"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -19,47 +18,11 @@ import (
 	"vitrine/functions/app/pages"
 	"vitrine/scripts/testkit/browser"
 	"vitrine/scripts/testkit/expect"
-	"vitrine/shared/adapter/web"
-	"vitrine/shared/identity/credential"
-	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
-	"vitrine/shared/platform/media"
-	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/view"
 )
 
 func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
-
-// Parts of Views that different fakes answer.
-type (
-	linkResolver interface {
-		Resolve(ctx context.Context, public id.Public, blob string) (view.View, error)
-	}
-	artifactViews interface {
-		Latest(ctx context.Context, by credential.Actor, a *artifact.Artifact) (view.View, error)
-		Pinned(ctx context.Context, by credential.Actor, a *artifact.Artifact, r *artifact.Revision) (view.View, error)
-		FileURLs(by credential.Actor, a *artifact.Artifact, r id.Revision) (func(path string) string, error)
-	}
-)
-
-// resolver is a linkResolver that is a function.
-type resolver func(ctx context.Context, public id.Public, blob string) (view.View, error)
-
-func (r resolver) Resolve(ctx context.Context, public id.Public, blob string) (view.View, error) {
-	return r(ctx, public, blob)
-}
-
-// LinkURL takes every secret but "wrong" and none.
-func (s shown) LinkURL(public id.Public, secret string) (string, error) {
-	app := "http://localhost:8704"
-	if g, ok := s.linkResolver.(*gallery); ok {
-		app = g.appURL
-	}
-	if secret == "wrong" || secret == "" {
-		return "", fault.NewCode(fault.NotFound)
-	}
-	return app + "/al/" + string(public) + "#" + secret, nil
-}
 
 const (
 	publicID = "0123456789ABCDEF"
@@ -67,24 +30,18 @@ const (
 	opening  = `{"public_id":"` + publicID + `","blob":"` + blob + `"}`
 )
 
-// opens is a resolver that answers every link.
-func opens(_ context.Context, public id.Public, blob string) (view.View, error) {
-	return view.View{Revision: artifact.Revision{Mode: media.HTML}, Title: string(public) + " " + blob}, nil
-}
+// resolver answers what a link shows; nil: every link opens.
+type resolver func(ctx context.Context, public id.Public, blob string) (view.View, error)
 
 func refuses(err error) resolver {
 	return func(context.Context, id.Public, string) (view.View, error) { return view.View{}, err }
 }
 
 // host is the app host at localhost with the given resolver; what it logs goes to the buffer.
-func host(links linkResolver) (*Host, *bytes.Buffer) {
-	var lines bytes.Buffer
-	return &Host{
-		Views:   shown{linkResolver: links},
-		Live:    &fakeLive{},
-		Surface: &web.Server{Log: slog.New(slog.NewJSONHandler(&lines, nil))},
-		Origins: origins("http://localhost:8704", "http://127.0.0.1:8703"),
-	}, &lines
+func host(resolve resolver) (*Host, *bytes.Buffer) {
+	s := newServices()
+	s.views.ResolveFn = resolve
+	return s.host()
 }
 
 func send(h http.Handler, method, target, body string, header ...string) *http.Response {
@@ -99,14 +56,33 @@ func send(h http.Handler, method, target, body string, header ...string) *http.R
 
 func text(t *testing.T, r *http.Response) string { t.Helper(); return expect.Body(t, r) }
 
-// wantAnswer expects a status, and parts of the body.
-func wantAnswer(t *testing.T, what string, r *http.Response, status int, parts ...string) {
+// wantAnswer expects a status, and parts of the body, which it returns.
+func wantAnswer(t *testing.T, what string, r *http.Response, status int, parts ...string) string {
 	t.Helper()
 	body := text(t, r)
 	if r.StatusCode != status {
 		t.Errorf("%s: %d, want %d\n%s", what, r.StatusCode, status, body)
 	}
 	expect.Has(t, what, body, parts...)
+	return body
+}
+
+// wantHeaders expects headers of an answer: a name, its value, and so on.
+func wantHeaders(t *testing.T, what string, r *http.Response, header ...string) {
+	t.Helper()
+	for i := 0; i < len(header); i += 2 {
+		if got := r.Header.Get(header[i]); got != header[i+1] {
+			t.Errorf("%s: %s is %q, want %q", what, header[i], got, header[i+1])
+		}
+	}
+}
+
+// wantCalls expects everything that reached the services.
+func wantCalls(t *testing.T, what string, s *fakeServices, calls ...string) {
+	t.Helper()
+	if !slices.Equal(s.calls, calls) {
+		t.Errorf("%s: reached %q, want %q", what, s.calls, calls)
+	}
 }
 
 // wantRedirect expects an answer that leads to another page.
@@ -120,7 +96,7 @@ func wantRedirect(t *testing.T, what string, r *http.Response, to string) {
 func asset0(name string) string { return "/assets/" + pages.Build() + "/" + name }
 
 func TestRoutes(t *testing.T) {
-	h, _ := host(resolver(opens))
+	h, _ := host(nil)
 	handler := h.Handler()
 	const html, jsonType = "text/html; charset=utf-8", "application/json; charset=utf-8"
 	for _, tt := range []struct {
@@ -156,13 +132,8 @@ func TestRoutes(t *testing.T) {
 	} {
 		t.Run(tt.method+" "+tt.path, func(t *testing.T) {
 			r := send(handler, tt.method, tt.path, tt.body)
-			got := text(t, r)
-			if r.StatusCode != tt.status || r.Header.Get("Content-Type") != tt.contentType ||
-				r.Header.Get("Cache-Control") != tt.cache {
-				t.Errorf("%d %q %q, want %d %q %q", r.StatusCode, r.Header.Get("Content-Type"), r.Header.Get("Cache-Control"),
-					tt.status, tt.contentType, tt.cache)
-			}
-			expect.Has(t, "the body", got, tt.want)
+			wantAnswer(t, "the answer", r, tt.status, tt.want)
+			wantHeaders(t, "the answer", r, "Content-Type", tt.contentType, "Cache-Control", tt.cache)
 			for name := range headers {
 				if r.Header.Get(name) == "" {
 					t.Errorf("no %s", name)
@@ -183,7 +154,7 @@ func TestRoutes(t *testing.T) {
 }
 
 func TestAllowNamesTheMethods(t *testing.T) {
-	h, _ := host(resolver(opens))
+	h, _ := host(nil)
 	handler := h.Handler()
 	for path, want := range map[string]string{"/": "GET, HEAD", "/healthz": "GET, HEAD", "/api/access-links/resolve": "POST"} {
 		if got := send(handler, "PATCH", path, "").Header.Get("Allow"); got != want {
@@ -193,7 +164,7 @@ func TestAllowNamesTheMethods(t *testing.T) {
 }
 
 func TestHeaders(t *testing.T) {
-	h, _ := host(resolver(opens))
+	h, _ := host(nil)
 	h.Origins.Content = "https://content.example:8443/some/path" // the policy holds the origin alone
 	handler := h.Handler()
 	common := map[string]string{
@@ -222,9 +193,7 @@ func TestHeaders(t *testing.T) {
 	} {
 		r := send(handler, "GET", path, "")
 		for name, value := range want {
-			if got := r.Header.Get(name); got != value {
-				t.Errorf("%s: %s is %q, want %q", path, name, got, value)
-			}
+			wantHeaders(t, path, r, name, value)
 		}
 		if c := r.Header.Values("Set-Cookie"); len(c) > 0 {
 			t.Errorf("%s sets cookies: %v", path, c)
@@ -233,7 +202,7 @@ func TestHeaders(t *testing.T) {
 }
 
 func TestOtherSitesCannotPost(t *testing.T) {
-	h, _ := host(resolver(opens))
+	h, _ := host(nil)
 	handler := h.Handler()
 	for name, tt := range map[string]struct {
 		header []string
@@ -252,7 +221,7 @@ func TestOtherSitesCannotPost(t *testing.T) {
 }
 
 func TestTheLogNamesNoLink(t *testing.T) {
-	h, lines := host(resolver(opens))
+	h, lines := host(nil)
 	handler := h.Handler()
 	send(handler, "GET", "/al/"+publicID+"?blob="+blob, "", "X-Request-Id", "request-18")
 	var line map[string]any
@@ -273,14 +242,11 @@ func TestTheLogNamesNoLink(t *testing.T) {
 }
 
 func TestPanicBecomesAnAnswer(t *testing.T) {
-	h, lines := host(resolver(func(context.Context, id.Public, string) (view.View, error) {
+	h, lines := host(func(context.Context, id.Public, string) (view.View, error) {
 		panic("the case fell: " + blob)
-	}))
+	})
 	r := send(h.Handler(), "POST", "/api/access-links/resolve", opening)
-	if body := text(t, r); r.StatusCode != 500 || !strings.Contains(body, `"code":"internal_error"`) ||
-		strings.Contains(body, "fell") {
-		t.Errorf("%d %s", r.StatusCode, body)
-	}
+	expect.Lacks(t, "the answer", wantAnswer(t, "the answer", r, 500, `"code":"internal_error"`), "fell")
 	if got := lines.String(); !strings.Contains(got, "the case fell") || !strings.Contains(got, "app_test.go") ||
 		strings.Contains(got, blob) {
 		t.Errorf("log: %s", got)
@@ -289,12 +255,11 @@ func TestPanicBecomesAnAnswer(t *testing.T) {
 	page := h.around(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(errors.New("broken")) }))
 	r = send(page, "GET", "/", "", "X-Request-Id", "request-19")
 	wantAnswer(t, "the answer", r, 500, "Something broke", "request-19")
-
 }
 
 func TestHandlerNeedsOrigins(t *testing.T) {
 	for _, bad := range []string{"", "content.example", "ftp://content.example", "https://", "'self'", "https://a b"} {
-		h, _ := host(resolver(opens))
+		h, _ := host(nil)
 		h.Origins.Content = bad
 		func() {
 			defer func() {

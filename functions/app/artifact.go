@@ -22,67 +22,69 @@ import (
 	"vitrine/shared/publishing/sharing"
 )
 
-// artifactRoutes are what members see of an artifact and do with it.
+// artifactRoutes show members an artifact and change it.
 func (h *Host) artifactRoutes() []route {
 	const all, one = "/artifacts", "/artifacts/{artifactId}"
-	see := credential.Read
-	publish := credential.Publish
-	admin := credential.Admin
-	change := func(right credential.Scope, handle memberHandler) handler {
-		return h.command(all, needs(right, explainNotChanged(handle)))
+	see := func(show memberHandler) members { return members{page: show, right: credential.Read} }
+	ask := func(right credential.Scope, q confirmation) members { return members{page: h.confirm(q), right: right} }
+	change := func(right credential.Scope, handle formHandler) members {
+		return members{form: explainNotChanged(handle), back: all, right: right}
 	}
-	return []route{
-		{method: "GET", path: "/v/{artifactId}", handle: noReferrer(h.admit(http.StatusFound, needs(see, h.private)))},
-		{method: "GET", path: one, handle: noReferrer(h.member(needs(see, resetCursor(h.artifact))))},
-		{method: "GET", path: one + "/compare", handle: noReferrer(h.member(needs(see, h.compare)))},
-		{method: "POST", path: one + "/pin", handle: change(see, h.pin)},
-		{method: "POST", path: one + "/unpin", handle: change(see, h.unpin)},
-		{method: "POST", path: one + "/title", handle: change(publish, h.rename)},
-		{method: "POST", path: one + "/revisions/{revisionId}/restore", handle: change(publish, h.restore)},
+	view := see(h.private)
+	view.moved = http.StatusFound // what programs that look for artifacts expect
+	return append(noReferrer(
+		route{method: "GET", path: "/v/{artifactId}", handle: view},
+		route{method: "GET", path: one, handle: see(resetCursor(h.artifact))},
+		route{method: "GET", path: one + "/compare", handle: see(h.compare)},
+		route{method: "POST", path: one + "/links", handle: change(credential.Admin, h.createLink)},
+		route{method: "POST", path: one + "/links/{linkId}/address", handle: change(credential.Admin, h.mintLink)},
+		route{method: "POST", path: one + "/unlisted", handle: change(credential.Admin, h.makeUnlisted)},
+	), []route{
+		{method: "POST", path: one + "/pin", handle: change(credential.Read, h.pin)},
+		{method: "POST", path: one + "/unpin", handle: change(credential.Read, h.unpin)},
+		{method: "POST", path: one + "/title", handle: change(credential.Publish, h.rename)},
+		{method: "POST", path: one + "/revisions/{revisionId}/restore", handle: change(credential.Publish, h.restore)},
 		{
 			method: "GET",
 			path:   one + "/delete",
-			handle: h.member(needs(publish, h.confirm(askDelete))),
+			handle: ask(credential.Publish, askDelete),
 			parent: one,
 		},
-		{method: "POST", path: one + "/delete", handle: change(publish, h.delete)},
+		{method: "POST", path: one + "/delete", handle: change(credential.Publish, h.delete)},
 
-		{method: "GET", path: "/access-links", handle: h.member(needs(see, resetCursor(h.accessLinks)))},
-		{method: "POST", path: one + "/links", handle: noReferrer(change(admin, h.createLink))},
-		{method: "POST", path: one + "/links/{linkId}/address", handle: noReferrer(change(admin, h.mintLink))},
+		{method: "GET", path: "/access-links", handle: see(resetCursor(h.accessLinks))},
 		{
 			method: "GET",
 			path:   one + "/links/{linkId}/revoke",
-			handle: h.member(needs(admin, h.askRevokeLink)),
+			handle: members{page: h.askRevokeLink, right: credential.Admin},
 			parent: one,
 		},
-		{method: "POST", path: one + "/links/{linkId}/revoke", handle: change(admin, h.revokeLink)},
-		{method: "POST", path: one + "/unlisted", handle: noReferrer(change(admin, h.makeUnlisted))},
+		{method: "POST", path: one + "/links/{linkId}/revoke", handle: change(credential.Admin, h.revokeLink)},
 		{
 			method: "GET",
 			path:   one + "/private",
-			handle: h.member(needs(admin, h.confirm(askMakePrivate))),
+			handle: ask(credential.Admin, askMakePrivate),
 			parent: one,
 		},
-		{method: "POST", path: one + "/private", handle: change(admin, h.makePrivate)},
+		{method: "POST", path: one + "/private", handle: change(credential.Admin, h.makePrivate)},
 		{
 			method: "GET",
 			path:   one + "/lockdown",
-			handle: h.member(needs(admin, h.confirm(askLock))),
+			handle: ask(credential.Admin, askLock),
 			parent: one,
 		},
-		{method: "POST", path: one + "/lockdown", handle: change(admin, h.lock)},
+		{method: "POST", path: one + "/lockdown", handle: change(credential.Admin, h.lock)},
 		{
 			method: "GET",
 			path:   one + "/lockdown/lift",
-			handle: h.member(needs(admin, h.confirm(askUnlock))),
+			handle: ask(credential.Admin, askUnlock),
 			parent: one,
 		},
-		{method: "POST", path: one + "/lockdown/lift", handle: change(admin, h.unlock)},
-	}
+		{method: "POST", path: one + "/lockdown/lift", handle: change(credential.Admin, h.unlock)},
+	}...)
 }
 
-// pathArtifact is the artifact in the path.
+// pathArtifact returns the id in the path.
 func pathArtifact(r *http.Request) id.Artifact { return id.Artifact(r.PathValue("artifactId")) }
 
 func artifactPath(a id.Artifact) string { return "/artifacts/" + url.PathEscape(string(a)) }
@@ -91,17 +93,17 @@ func (h *Host) artifact(w http.ResponseWriter, r *http.Request, v browserSession
 	return h.showArtifact(w, r, v, http.StatusOK, pages.ArtifactPage{})
 }
 
-// shownArtifact is what the page of an artifact shows.
+// shownArtifact is an artifact with everything that its page shows.
 type shownArtifact struct {
 	*artifact.Artifact
 	preview   *artifact.Preview // nil: there is no preview
 	revisions []artifact.Revision
-	after     string // the cursor that the page of links began after, empty: the first page
+	after     string // cursor before the page of links; empty: it is the first one
 	links     []link.Link
-	following string // of links
+	following string // cursor of the next page of links; empty: there is none
 }
 
-// readArtifact reads an artifact once, and then what belongs to it side by side.
+// readArtifact reads an artifact, and then concurrently what belongs to it.
 func (h *Host) readArtifact(
 	ctx context.Context, v browserSession, named id.Artifact, after string,
 ) (*shownArtifact, error) {
@@ -121,12 +123,12 @@ func (h *Host) readArtifact(
 	)
 }
 
-// showArtifact shows an artifact, and one page of its links, around what p tells already.
+// showArtifact shows an artifact and one page of its links. p has what a form left to say.
 func (h *Host) showArtifact(
 	w http.ResponseWriter, r *http.Request, v browserSession, status int, p pages.ArtifactPage,
 ) error {
 	after := ""
-	if r.Method == http.MethodGet {
+	if r.Method == http.MethodGet { // a form that is shown again begins at the first page
 		after = r.URL.Query().Get("after")
 	}
 	a, err := h.readArtifact(r.Context(), v, pathArtifact(r), after)
@@ -140,7 +142,7 @@ func (h *Host) showArtifact(
 	p.Files = a.FileCount
 	p.Size = a.Size
 	p.ExpiresAt = endOf(a.Artifact)
-	if p.Error == "" {
+	if p.Error == "" { // otherwise it is what was typed
 		p.Name = a.Title
 	}
 	if a.preview != nil {
@@ -155,10 +157,10 @@ func (h *Host) showArtifact(
 	return h.page(w, status, p)
 }
 
-// severities are the words of the page for those of findings.
+// severities name the severities of findings.
 var severities = map[lint.Severity]string{lint.Error: "Error", lint.Warn: "Warning", lint.Info: "Hint"}
 
-// warnedFiles groups findings by their files, that of the worst first.
+// warnedFiles groups findings by file, in their order, which begins with the worst.
 func warnedFiles(r lint.Report) (files []pages.WarnedFile) {
 	for _, w := range r.Warnings {
 		message := w.Message()
@@ -178,7 +180,7 @@ func warnedFiles(r lint.Report) (files []pages.WarnedFile) {
 	return files
 }
 
-// showLinks shows a page of the links of an artifact. What is not on the page is known from the artifact.
+// showLinks adds a page of links. For links on other pages it relies on what the artifact records.
 func (h *Host) showLinks(p *pages.ArtifactPage, a *shownArtifact) {
 	numbers := map[string]int{}
 	for _, row := range p.Revisions {
@@ -228,7 +230,8 @@ func (s *shownArtifact) revisionRows() []pages.Revision {
 	return rows
 }
 
-// comparePath is where a published revision is compared with the one before that has its files; empty: there is none.
+// comparePath returns where revision i is compared with the newest older one whose files are kept, empty if there is
+// none.
 func (s *shownArtifact) comparePath(i int) string {
 	for _, older := range s.revisions[i+1:] {
 		if older.Status == artifact.Published {
@@ -238,16 +241,16 @@ func (s *shownArtifact) comparePath(i int) string {
 	return ""
 }
 
-// target is what a form does to the artifact in the path.
+// target returns the target of a form about the artifact in the path.
 func target(
-	r *http.Request, v browserSession, operation idempotency.Operation, form map[string]string,
+	r *http.Request, v browserSession, operation idempotency.Operation, form web.Form,
 ) (artifact.Target, error) {
 	command, err := commandOf(v, operation, r.PathValue("artifactId"), form["once"], nil)
 	return artifact.Target{Command: command, RequestedID: pathArtifact(r)}, err
 }
 
-func (h *Host) pin(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	err := h.changeArtifact(w, r, v, bulkChanges["pin"], "")
+func (h *Host) pin(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
+	err := h.changeArtifact(w, r, v, form, bulkChanges["pin"], "")
 	if fault.CodeOf(err) == fault.PinnedArtifactCap {
 		return explained{err, pages.Message{
 			Heading: "No pins left",
@@ -261,18 +264,14 @@ func (h *Host) pin(w http.ResponseWriter, r *http.Request, v browserSession) err
 	return err
 }
 
-func (h *Host) unpin(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return h.changeArtifact(w, r, v, bulkChanges["unpin"], "")
+func (h *Host) unpin(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
+	return h.changeArtifact(w, r, v, form, bulkChanges["unpin"], "")
 }
 
-// changeArtifact changes the artifact in the path and shows it again, at a section of its page.
+// changeArtifact changes the artifact in the path, and returns to a section of its page.
 func (h *Host) changeArtifact(
-	w http.ResponseWriter, r *http.Request, v browserSession, what change, section string,
+	w http.ResponseWriter, r *http.Request, v browserSession, form web.Form, what change, section string,
 ) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
 	t, err := target(r, v, what.operation, form)
 	if err != nil {
 		return err
@@ -284,11 +283,7 @@ func (h *Host) changeArtifact(
 	return nil
 }
 
-func (h *Host) rename(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
+func (h *Host) rename(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 	a, err := h.Artifacts.Find(r.Context(), v.Actor, pathArtifact(r))
 	if err != nil {
 		return err
@@ -308,7 +303,7 @@ func (h *Host) rename(w http.ResponseWriter, r *http.Request, v browserSession) 
 	return nil
 }
 
-// confirmation is what a member is asked before an artifact changes for good, or for everyone who has a link.
+// confirmation is a question before a change that cannot be undone, or that affects everybody with a link.
 type confirmation struct {
 	heading string
 	button  string
@@ -319,7 +314,7 @@ type confirmation struct {
 var askDelete = confirmation{"Delete this artifact?", "Delete it", "/delete",
 	"All its revisions and links end at once, for everybody and for good."}
 
-// confirm asks whether to do something to an artifact that has not ended.
+// confirm returns a page that asks a question about an artifact that has not ended.
 func (h *Host) confirm(q confirmation) memberHandler {
 	return func(w http.ResponseWriter, r *http.Request, v browserSession) error {
 		a, err := h.Artifacts.Find(r.Context(), v.Actor, pathArtifact(r))
@@ -343,11 +338,7 @@ func (h *Host) confirm(q confirmation) memberHandler {
 	}
 }
 
-func (h *Host) delete(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
+func (h *Host) delete(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 	t, err := target(r, v, idempotency.DeleteArtifact, form)
 	if err != nil {
 		return err
@@ -355,9 +346,6 @@ func (h *Host) delete(w http.ResponseWriter, r *http.Request, v browserSession) 
 	if t.Artifact, err = h.Artifacts.Find(r.Context(), v.Actor, t.RequestedID); err != nil {
 		return err
 	}
-	if _, err := h.Artifacts.Delete(r.Context(), v.Actor, t); err != nil && !absent(err) {
-		return err
-	}
-	redirect(w, "/artifacts")
-	return nil
+	_, err = h.Artifacts.Delete(r.Context(), v.Actor, t)
+	return returnTo(w, "/artifacts", err)
 }

@@ -10,9 +10,9 @@ import (
 )
 
 func TestThePrivateViewerFramesItsArtifact(t *testing.T) {
-	in, p := inhabit(t), browser.Open(t)
-	in.enter(p)
-	p.Go(in.appURL + "/v/" + artifactID)
+	server, p := startServer(t), browser.Open(t)
+	server.enter(p)
+	p.Go(server.appURL + "/v/" + artifactID)
 	f := p.Frame("report.html")
 	f.WaitText("harbour seals")
 	type facts struct{ Origin, Sandbox, Referrer, Frame, Title string }
@@ -39,12 +39,12 @@ func TestThePrivateViewerFramesItsArtifact(t *testing.T) {
 }
 
 func TestWhatMembersDoToAnArtifactWorksWithoutScripts(t *testing.T) {
-	in, p := inhabit(t), browser.Open(t)
-	in.enter(p)
+	server, p := startServer(t), browser.Open(t)
+	server.enter(p)
 	p.NoScripts()
-	p.Go(in.appURL + "/v/" + artifactID)
+	p.Go(server.appURL + "/v/" + artifactID)
 	p.Frame("/v/scripts/report.html").WaitText("harbour seals")
-	for _, s := range []struct{ path, button, done, did string }{
+	for _, s := range []struct{ path, button, done, change string }{
 		{artifactPage, `form[action$="/pin"] button`, "Who can see it", "Pin " + artifactID},
 		{artifactPage, `form[action$="/title"] button`, "Who can see it", "Rename " + artifactID},
 		{artifactPage, `form[action$="/restore"] button`, "Who can see it", "Restore " + artifactID + " " + oldID},
@@ -56,25 +56,25 @@ func TestWhatMembersDoToAnArtifactWorksWithoutScripts(t *testing.T) {
 		{artifactPage + "/lockdown/lift", submit, "Who can see it", "Unlock " + artifactID},
 		{artifactPage + "/delete", submit, "Everything that", "Delete " + artifactID},
 	} {
-		p.Go(in.appURL + s.path)
-		in.mu.Lock()
-		in.calls = nil
-		in.mu.Unlock()
+		p.Go(server.appURL + s.path)
+		server.mu.Lock()
+		server.changes = nil
+		server.mu.Unlock()
 		press(s.button)(p)
 		p.WaitText(s.done)
-		in.mu.Lock()
-		if all := did(in.house); len(all) == 0 || all[len(all)-1] != s.did {
-			t.Errorf("%s: did %v", s.path, all)
+		server.mu.Lock()
+		if all := server.changes; len(all) == 0 || all[len(all)-1] != s.change {
+			t.Errorf("%s: changed %v", s.path, all)
 		}
-		in.mu.Unlock()
+		server.mu.Unlock()
 	}
 	p.Clean()
 }
 
 func TestTheMadeLinkIsForOneRevision(t *testing.T) {
-	in, p := inhabit(t), browser.Open(t)
-	in.enter(p)
-	p.Go(in.appURL + artifactPage)
+	server, p := startServer(t), browser.Open(t)
+	server.enter(p)
+	p.Go(server.appURL + artifactPage)
 	choose("shows", oldID)(p)
 	choose("ends", "1h")(p)
 	press(makeLink)(p)
@@ -85,13 +85,13 @@ func TestTheMadeLinkIsForOneRevision(t *testing.T) {
 	if shown := p.Text("#secret"); shown != linkAddress {
 		t.Errorf("shows %q", shown)
 	}
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	if in.wanted.Kind != "revision" || in.wanted.Revision != oldID ||
-		!in.wanted.ExpiresAt.Equal(noon.Add(3600e9)) {
-		t.Errorf("asked for %+v", in.wanted)
+	server.mu.Lock()
+	defer server.mu.Unlock()
+	if server.accessLinks.wanted.Kind != "revision" || server.accessLinks.wanted.Revision != oldID ||
+		!server.accessLinks.wanted.ExpiresAt.Equal(noon.Add(3600e9)) {
+		t.Errorf("asked for %+v", server.accessLinks.wanted)
 	}
-	for _, target := range in.targets {
+	for _, target := range server.targets {
 		expect.Lacks(t, "an address", target, blob)
 	}
 	p.Clean()

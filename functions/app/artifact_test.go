@@ -1,17 +1,17 @@
 package app
 
 import (
-	"context"
 	"net/url"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/fault"
-	"vitrine/shared/platform/id"
 	"vitrine/shared/publishing/sharing"
 )
 
@@ -20,18 +20,10 @@ const (
 	comparisonPage = artifactPage + "/compare"
 )
 
-// did are the calls of a house that changed something, and the minting of addresses.
-func did(s *house) []string {
-	return slices.DeleteFunc(slices.Clone(s.calls), func(call string) bool {
-		verb, _, _ := strings.Cut(call, " ")
-		return slices.Contains([]string{"Web", "Newest", "Count", "Sessions", "Audit", "Preview", "Find", "List", "Of", "Overview", "Latest", "Pinned", "Revision", "Review"}, verb)
-	})
-}
-
 func TestTheViewerShowsEverythingUnseenAlike(t *testing.T) {
-	seen := func(scene, path string) (int, string) {
-		s := newHouse()
-		s.scene = scene
+	seen := func(state func(*fakeServices), path string) (int, string) {
+		s := newServices()
+		all(state)(s)
 		r := signedIn(s.handler(), "GET", path, nil, "X-Request-Id", "request-17")
 		h := ""
 		for _, name := range []string{"Content-Type", "Cache-Control", "Referrer-Policy", policyHeader, "Content-Length", "Location"} {
@@ -39,38 +31,36 @@ func TestTheViewerShowsEverythingUnseenAlike(t *testing.T) {
 		}
 		return r.StatusCode, h + text(t, r)
 	}
-	_, want := seen("", "/v/"+strangeID)
+	_, want := seen(nil, "/v/"+strangeID)
 	if !strings.Contains(want, "Nothing on show here") {
 		t.Fatal(want)
 	}
-	for name, tt := range map[string]struct{ scene, path string }{
-		"malformed": {"", "/v/nothing"}, "hostile": {"", "/v/%22%3E%3Cscript%3E"}, "expired": {ended, "/v/" + artifactID}, "draft": {draft, "/v/" + artifactID},
-		"an unknown revision":  {"", "/v/" + artifactID + "?revision=rev_01J8Z0T7Q1W2E3R4T5Y6V7X8Z0"},
-		"a malformed revision": {"", "/v/" + artifactID + "?revision=x"}, "a draft revision": {"", "/v/" + artifactID + "?revision=" + draftID},
-		"a revision without files": {"", "/v/" + artifactID + "?revision=" + firstID}, "a revision of somebody else's": {"", "/v/" + strangeID + "?revision=" + oldID},
+	for name, tt := range map[string]struct {
+		state func(*fakeServices)
+		path  string
+	}{
+		"malformed": {nil, "/v/nothing"}, "hostile": {nil, "/v/%22%3E%3Cscript%3E"}, "expired": {ended, "/v/" + artifactID}, "draft": {draft, "/v/" + artifactID},
+		"an unknown revision":  {nil, "/v/" + artifactID + "?revision=rev_01J8Z0T7Q1W2E3R4T5Y6V7X8Z0"},
+		"a malformed revision": {nil, "/v/" + artifactID + "?revision=x"}, "a draft revision": {nil, "/v/" + artifactID + "?revision=" + draftID},
+		"a revision without files": {nil, "/v/" + artifactID + "?revision=" + firstID}, "a revision of somebody else's": {nil, "/v/" + strangeID + "?revision=" + oldID},
 	} {
-		if status, got := seen(tt.scene, tt.path); status != 404 || got != want {
+		if status, got := seen(tt.state, tt.path); status != 404 || got != want {
 			t.Errorf("%s: %d\n%s", name, status, got)
 		}
 	}
-	r := signedIn(newHouse().handler(), "GET", "/v/"+strangeID, nil, "Accept", "application/json")
+	r := signedIn(newServices().handler(), "GET", "/v/"+strangeID, nil, "Accept", "application/json")
 	wantAnswer(t, "a program sees", r, 404, `"code":"not_found"`)
 }
 
 func TestTheViewerShowsNothingOfWhatTheOperatorClosed(t *testing.T) {
 	for _, path := range []string{"/v/" + artifactID, "/v/" + artifactID + "?revision=" + oldID} {
-		s := newHouse()
-		s.scene = closed
+		s := newServices()
+		closed(s)
 		r := signedIn(s.handler(), "GET", path, nil)
-		if body := text(t, r); r.StatusCode != 404 || !strings.Contains(body, "Closed by the operator") ||
-			!strings.Contains(body, artifactPage) ||
-			strings.Contains(body, s.contentURL) || strings.Contains(r.Header.Get(policyHeader), "frame-src") {
-			t.Errorf("%s: %d %v\n%s", path, r.StatusCode, r.Header, body)
-		}
+		body := wantAnswer(t, path, r, 404, "Closed by the operator", artifactPage)
+		expect.Lacks(t, path, body+r.Header.Get(policyHeader), s.contentURL, "frame-src")
 		r = signedIn(s.handler(), "GET", path, nil, "Accept", "application/json")
-		if body := text(t, r); r.StatusCode != 404 || strings.Contains(body, s.contentURL) {
-			t.Errorf("a program sees %d %s", r.StatusCode, body)
-		}
+		expect.Lacks(t, path+" for a program", wantAnswer(t, path, r, 404), s.contentURL)
 	}
 }
 
@@ -86,36 +76,38 @@ func TestTheViewerKnowsItsRevision(t *testing.T) {
 }
 
 func TestAnArtifactsPage(t *testing.T) {
-	for scene, tt := range map[string]struct{ has, lacks []string }{
-		"": {
+	for name, tt := range map[string]struct {
+		state      func(*fakeServices)
+		has, lacks []string
+	}{
+		"unlisted": {
+			nil,
 			[]string{"Unlisted", "Revision 3", "Files removed", "Draft", "/v/" + artifactID + "?revision=" + oldID, `href="/v/` + artifactID + `"`, `value="` + oldID + `"`,
 				"Link to revision 2", linkPath + "/revoke", linkPath + "/address", "Make it private", "/pin\"", "/delete"},
 			[]string{firstID + `">`, `value="share"`, "Turn the links back on", "/unpin", "Make it unlisted"},
 		},
-		private: {[]string{"Private", "Make it unlisted", `value="share"`, "Revoked", "Expired"}, []string{"Make it private", linkPath, "/address"}},
-		locked:  {[]string{"Links off", "Turn the links back on", "Make it private", linkPath + "/revoke"}, []string{"Make the link", "/address"}},
-		pinned:  {[]string{"Pinned", "not while it is pinned", "/unpin"}, []string{"/pin\""}},
-		deleted: {[]string{"has ended", "Nobody any more", `<dt>Ended</dt><dd><time datetime="2026-03-14T10:00:00Z"`}, []string{"<form class", "/delete", "/revoke", "/address", "/v/"}},
-		ended:   {[]string{"has ended", "Nobody any more"}, []string{"<form class", "/delete", "/revoke", "/address", "/v/"}},
-		draft:   {[]string{"not published yet", "until a revision is published", "/delete"}, []string{"/links", "/pin", "/title", "/v/"}},
-		closed:  {[]string{"closed by the operator", "while it is closed", "Make it private", "/delete"}, []string{"Make the link", "/pin", "/v/", "/address", "Unlisted"}},
+		"private": {private, []string{"Private", "Make it unlisted", `value="share"`, "Revoked", "Expired"}, []string{"Make it private", linkPath, "/address"}},
+		"locked":  {locked, []string{"Links off", "Turn the links back on", "Make it private", linkPath + "/revoke"}, []string{"Make the link", "/address"}},
+		"pinned":  {pinned, []string{"Pinned", "not while it is pinned", "/unpin"}, []string{"/pin\""}},
+		"deleted": {deleted, []string{"has ended", "Nobody any more", `<dt>Ended</dt><dd><time datetime="2026-03-14T10:00:00Z"`}, []string{"<form class", "/delete", "/revoke", "/address", "/v/"}},
+		"ended":   {ended, []string{"has ended", "Nobody any more"}, []string{"<form class", "/delete", "/revoke", "/address", "/v/"}},
+		"draft":   {draft, []string{"not published yet", "until a revision is published", "/delete"}, []string{"/links", "/pin", "/title", "/v/"}},
+		"closed":  {closed, []string{"closed by the operator", "while it is closed", "Make it private", "/delete"}, []string{"Make the link", "/pin", "/v/", "/address", "Unlisted"}},
 	} {
-		_, body, _ := strings.Cut(page(t, artifactPage, in(scene)), "<main")
-		expect.Has(t, scene, body, tt.has...)
-		expect.Lacks(t, scene, body, tt.lacks...)
+		_, body, _ := strings.Cut(page(t, artifactPage, tt.state), "<main")
+		expect.Has(t, name, body, tt.has...)
+		expect.Lacks(t, name, body, tt.lacks...)
 	}
 	for _, path := range []string{"/artifacts/" + strangeID, "/artifacts/" + strangeID + "/delete", "/artifacts/" + strangeID + "/lockdown", "/artifacts/" + strangeID + "/links/" + shareID + "/revoke"} {
-		wantAnswer(t, path, signedIn(newHouse().handler(), "GET", path, nil), 404)
+		wantAnswer(t, path, signedIn(newServices().handler(), "GET", path, nil), 404)
 	}
 }
 
 func TestAnArtifactsPageOffersItsArchive(t *testing.T) {
-	for scene, want := range map[string]string{
-		"":     `/b/token" rel="noopener noreferrer" referrerpolicy="no-referrer">Download everything (zip, 1.3 MB)</a>`,
-		pinned: "A zip archive of all files is being prepared. Load the page again in 42 seconds to download it.",
-	} {
-		expect.Has(t, scene, page(t, artifactPage, in(scene)), want)
-	}
+	expect.Has(t, "one that is ready", page(t, artifactPage),
+		`/b/token" rel="noopener noreferrer" referrerpolicy="no-referrer">Download everything (zip, 1.3 MB)</a>`)
+	expect.Has(t, "one that is not", page(t, artifactPage, pinned),
+		"A zip archive of all files is being prepared. Load the page again in 42 seconds to download it.")
 }
 
 func TestWhatFormsOfAnArtifactAreRefusedFor(t *testing.T) {
@@ -137,20 +129,20 @@ func TestWhatFormsOfAnArtifactAreRefusedFor(t *testing.T) {
 			if want.status == 409 && path != "/pin" {
 				continue
 			}
-			s := newHouse()
+			s := newServices()
 			s.fail = err
-			r := s.post(artifactPage+path, doors[artifactPage+path].fields)
+			r := s.post(artifactPage+path, forms[artifactPage+path].fields)
 			wantAnswer(t, path+", "+err.Error(), r, want.status, want.why, `href="`+artifactPage+`"`)
 		}
 	}
-	s := newHouse()
+	s := newServices()
 	s.fail = fault.New(fault.NotFound, "gone")
 	wantRedirect(t, "a link that is revoked already", s.post(linkPath+"/revoke", nil), artifactPage+"#links")
-	s = newHouse()
+	s = newServices()
 	r := s.post(artifactPage+"/title", url.Values{"title": {"  "}})
-	if body := text(t, r); r.StatusCode != 400 || !strings.Contains(body, "1 to 160 characters") ||
-		!strings.Contains(body, `value="  "`) || s.title2 != "" {
-		t.Errorf("an empty title: %d", r.StatusCode)
+	wantAnswer(t, "an empty title", r, 400, "1 to 160 characters", `value="  "`)
+	if len(s.changes) > 0 {
+		t.Errorf("an empty title changes %v", s.changes)
 	}
 }
 
@@ -160,7 +152,7 @@ func TestMakingPrivateTellsWhatStaysReachable(t *testing.T) {
 }
 
 func TestTheTitleToChangeIsTheStoredOne(t *testing.T) {
-	s := newHouse()
+	s := newServices()
 	s.title = "gpj\u202Eexe " + strings.Repeat("ä", 210)
 	body := text(t, signedIn(s.handler(), "GET", artifactPage, nil))
 	if !strings.Contains(body, `value="`+s.title+`"`) || strings.Count(body, "\u202E") != 1 {
@@ -170,24 +162,25 @@ func TestTheTitleToChangeIsTheStoredOne(t *testing.T) {
 
 func TestLinksAreShownWithTheirAddressOnce(t *testing.T) {
 	for name, tt := range map[string]struct {
-		scene, path string
-		fields      url.Values
-		wanted      sharing.Request
-		has         string
+		state  func(*fakeServices)
+		path   string
+		fields url.Values
+		wanted sharing.Request
+		has    string
 	}{
 		"a share link":       {private, "/links", url.Values{"shows": {"share"}}, sharing.Request{Kind: "share"}, "ends on <time datetime=\"2026-03-17T12:00:00Z\""},
-		"one that was there": {"", "/links", url.Values{"shows": {"share"}, "ends": {"1h"}}, sharing.Request{Kind: "share", ExpiresAt: new(noon.Add(time.Hour))}, "ends on <time datetime=\"2026-03-15T08:00:00Z\""},
+		"one that was there": {nil, "/links", url.Values{"shows": {"share"}, "ends": {"1h"}}, sharing.Request{Kind: "share", ExpiresAt: new(noon.Add(time.Hour))}, "ends on <time datetime=\"2026-03-15T08:00:00Z\""},
 		"a revision link": {
-			"", "/links", url.Values{"shows": {oldID}, "ends": {"1h"}}, sharing.Request{Kind: "revision", Revision: oldID, ExpiresAt: new(noon.Add(time.Hour))},
+			nil, "/links", url.Values{"shows": {oldID}, "ends": {"1h"}}, sharing.Request{Kind: "revision", Revision: oldID, ExpiresAt: new(noon.Add(time.Hour))},
 			"ends on <time datetime=\"2026-03-14T13:00:00Z\"",
 		},
-		"a fresh address": {"", "/links/" + pinnedID + "/address", nil, sharing.Request{}, "until <time datetime=\"2026-03-14T14:00:00Z\""},
+		"a fresh address": {nil, "/links/" + pinnedID + "/address", nil, sharing.Request{}, "until <time datetime=\"2026-03-14T14:00:00Z\""},
 		"unlisted":        {private, "/unlisted", nil, sharing.Request{}, "until <time datetime=\"2026-03-15T12:00:00Z\""},
 	} {
-		s := newHouse()
-		s.scene = tt.scene
+		s := newServices()
+		all(tt.state)(s)
 		if name == "one that was there" { // with an end of its own, whatever was asked for
-			s.linkEnd = noon.Add(20 * time.Hour)
+			s.accessLinks.AddressFn = func(a *sharing.Address) { a.Link.ExpiresAt = noon.Add(20 * time.Hour) }
 		}
 		host, lines := s.host()
 		h := host.Handler()
@@ -195,89 +188,69 @@ func TestLinksAreShownWithTheirAddressOnce(t *testing.T) {
 			tt.fields.Set("once", formName)
 		}
 		r := signedIn(h, "POST", artifactPage+tt.path, tt.fields)
-		body := text(t, r)
-		if r.StatusCode != 200 || strings.Count(body, ">"+linkAddress+"<") != 1 || !strings.Contains(body, tt.has) ||
-			!strings.Contains(body, "shown only once") {
-			t.Errorf("%s: %d\n%s", name, r.StatusCode, body)
+		body := wantAnswer(t, name, r, 200, tt.has, "shown only once")
+		if strings.Count(body, ">"+linkAddress+"<") != 1 {
+			t.Errorf("%s: not one address\n%s", name, body)
 		}
-		if r.Header.Get("Cache-Control") != "no-store" || r.Header.Get("Referrer-Policy") != "no-referrer" ||
-			strings.Contains(lines.String(), blob) {
-			t.Errorf("%s: the secret gets about: %v %s", name, r.Header, lines)
-		}
-		if got, want := s.wanted, tt.wanted; got.Kind != want.Kind || got.Revision != want.Revision ||
-			(got.ExpiresAt == nil) != (want.ExpiresAt == nil) || got.ExpiresAt != nil &&
-			!got.ExpiresAt.Equal(*want.ExpiresAt) {
-			t.Errorf("%s: asked for %+v", name, got)
+		wantHeaders(t, name, r, "Cache-Control", "no-store", "Referrer-Policy", "no-referrer")
+		expect.Lacks(t, name+", the log", lines.String(), blob)
+		if diff := cmp.Diff(tt.wanted, s.accessLinks.wanted); diff != "" {
+			t.Errorf("%s asks for something else:\n%s", name, diff)
 		}
 		expect.Lacks(t, name, text(t, signedIn(h, "GET", artifactPage, nil))+text(t, signedIn(h, "GET", "/access-links", nil)),
 			blob)
 	}
 	for path, fields := range map[string]url.Values{"/links/" + pinnedID + "/address": nil, "/unlisted": nil} {
-		s := newHouse()
-		h, _ := s.host()
-		h.Links = elsewhere{doorkeeper{s}}
-		if r := signedIn(h.Handler(), "POST", artifactPage+path, fields); r.StatusCode != 404 ||
-			strings.Contains(text(t, r), linkAddress) {
-			t.Errorf("%s shows a link of another artifact: %d", path, r.StatusCode)
-		}
+		s := newServices()
+		s.accessLinks.AddressFn = func(a *sharing.Address) { a.Artifact.ID = strangeID }
+		body := wantAnswer(t, path, signedIn(s.handler(), "POST", artifactPage+path, fields), 404)
+		expect.Lacks(t, path+" of another artifact", body, linkAddress)
 	}
 	for name, fields := range map[string]url.Values{
 		"another end": {"shows": {"share"}, "ends": {"2h"}, "once": {formName}},
 		"no revision": {"shows": {firstID}, "once": {formName}},
 	} {
-		s := newHouse()
+		s := newServices()
 		if r := s.post(artifactPage+"/links", fields); r.StatusCode < 400 || r.StatusCode > 404 ||
 			slices.Contains(s.calls, "Address "+shareID) {
 			t.Errorf("%s: %d", name, r.StatusCode)
 		}
 	}
-	s := newHouse()
-	s.scene = locked
+	s := newServices()
+	locked(s)
 	wantAnswer(t, "a locked link", signedIn(s.handler(), "POST", linkPath+"/address", nil), 404,
 		"no longer opens anything")
 }
 
-// elsewhere has links that lead to another artifact than the path says.
-type elsewhere struct{ doorkeeper }
-
-func (e elsewhere) Address(ctx context.Context, by credential.Actor, l id.Link) (sharing.Address, error) {
-	a, err := e.doorkeeper.Address(ctx, by, l)
-	a.Artifact.ID = strangeID
-	return a, err
-}
-
 func TestRightsOfMembersHold(t *testing.T) {
 	readers := []string{artifactPage + "/pin", artifactPage + "/unpin"}
-	for path, d := range doors {
+	for path, d := range forms {
 		if !strings.HasPrefix(path, artifactPage) || slices.Contains(readers, path) {
 			continue
 		}
-		s := newHouse()
-		s.scopes = []credential.Scope{credential.Read}
-		if r := s.post(path, d.fields); r.StatusCode != 403 || len(s.calls) > 0 {
-			t.Errorf("%s: %d, reached %v", path, r.StatusCode, s.calls)
-		}
+		s := newServices()
+		s.actor.Scopes = []credential.Scope{credential.Read}
+		wantAnswer(t, path, s.post(path, d.fields), 403)
+		wantCalls(t, path, s)
 	}
 	for _, path := range readers {
-		s := newHouse()
-		s.scopes = []credential.Scope{credential.Read}
+		s := newServices()
+		s.actor.Scopes = []credential.Scope{credential.Read}
 		wantRedirect(t, path, s.post(path, onlyNamed), artifactPage)
 	}
 	for _, path := range []string{"/v/" + artifactID, artifactPage, "/access-links", comparisonPage} {
-		s := newHouse()
-		s.scopes = []credential.Scope{credential.Publish}
-		if r := signedIn(s.handler(), "GET", path, nil); r.StatusCode != 403 || len(s.calls) > 0 {
-			t.Errorf("%s: %d, reached %v", path, r.StatusCode, s.calls)
-		}
+		s := newServices()
+		s.actor.Scopes = []credential.Scope{credential.Publish}
+		wantAnswer(t, path, signedIn(s.handler(), "GET", path, nil), 403)
+		wantCalls(t, path, s)
 	}
 	for _, path := range []string{
 		"/settings", "/settings/export", deletePath, billingPath + "/checkout", billingPath + "/portal",
 	} {
-		s := newHouse()
-		s.scopes = s.scopes[:2]
-		if r := s.post(path, doors[path].fields); r.StatusCode != 403 || len(s.calls)+len(s.commands) > 0 {
-			t.Errorf("%s: %d, reached %v", path, r.StatusCode, s.calls)
-		}
+		s := newServices()
+		s.actor.Scopes = s.actor.Scopes[:2]
+		wantAnswer(t, path, s.post(path, forms[path].fields), 403)
+		wantCalls(t, path, s)
 	}
 }
 
@@ -288,13 +261,16 @@ func TestAllLinksOfAWorkspace(t *testing.T) {
 		`datetime="2026-03-17T12:00:00Z" title="17 March 2026, 12:00 UTC">in 3 days</time>, with the artifact`,
 		`datetime="2026-03-14T14:00:00Z"`, linkPath+"/revoke")
 	expect.Lacks(t, "the page", body, "/artifacts/"+strangeID+"/links/", ">Older</a>")
-	for scene, state := range map[string]string{locked: "Locked", closed: "Locked", ended: "Ended", deleted: "Ended"} {
+	for name, tt := range map[string]struct {
+		set   func(*fakeServices)
+		state string
+	}{"locked": {locked, "Locked"}, "closed": {closed, "Locked"}, "ended": {ended, "Ended"}, "deleted": {deleted, "Ended"}} {
 		for _, path := range []string{"/access-links", artifactPage} {
-			body := page(t, path, in(scene), crowd)
-			expect.Lacks(t, path+", "+scene, body, ">Live<", "/address")
-			expect.Has(t, path+", "+scene, body, path+"?after=next%2Bcursor")
-			if strings.Count(body, ">"+state+"<") < 2 {
-				t.Errorf("%s, %s: a link that opens nothing looks live", path, scene)
+			body := page(t, path, tt.set, crowd)
+			expect.Lacks(t, path+", "+name, body, ">Live<", "/address")
+			expect.Has(t, path+", "+name, body, path+"?after=next%2Bcursor")
+			if strings.Count(body, ">"+tt.state+"<") < 2 {
+				t.Errorf("%s, %s: a link that opens nothing looks live", path, name)
 			}
 		}
 	}
@@ -303,7 +279,7 @@ func TestAllLinksOfAWorkspace(t *testing.T) {
 func TestThePageShowsWhatMayNotWork(t *testing.T) {
 	const heading = "What may not work"
 	expect.Lacks(t, "a page without findings", page(t, artifactPage), heading)
-	body := page(t, artifactPage, in(warned))
+	body := page(t, artifactPage, warned)
 	expect.Has(t, "a page with some", body, heading, "line 12", "low-tide",
 		"connect-src blocks requests to https://api.example.com", "And 3 more", ">Hint<")
 	expect.Lacks(t, "a page with some", body, "\u202e")
@@ -315,8 +291,8 @@ func TestOlderRevisionsAreRestored(t *testing.T) {
 	if strings.Count(body, restore) != 1 || !strings.Contains(body, `action="`+restorePath+`"`) {
 		t.Errorf("not the one older revision that has its files is restored:\n%s", body)
 	}
-	for _, scene := range []string{ended, deleted, closed, draft} {
-		expect.Lacks(t, scene, page(t, artifactPage, in(scene)), restore)
+	for _, state := range []func(*fakeServices){ended, deleted, closed, draft} {
+		expect.Lacks(t, "what cannot be changed", page(t, artifactPage, state), restore)
 	}
 }
 
@@ -331,8 +307,8 @@ func TestWhyARevisionIsNotRestored(t *testing.T) {
 		fault.RevisionUnpublished:     {404, "Nothing was changed: it may have ended"},
 		fault.ArtifactNotFound:        {404, "Nothing was changed: it may have ended"},
 	} {
-		s := newHouse()
-		s.restoreRefused = fault.NewCode(code)
+		s := newServices()
+		s.artifacts.RestoreFn = func() error { return fault.NewCode(code) }
 		r := s.post(restorePath, onlyNamed)
 		wantAnswer(t, string(code), r, want.status, want.words, "Nothing was changed", `href="`+artifactPage+`"`)
 	}

@@ -18,7 +18,7 @@ import (
 
 const artifactsPath = "/artifacts"
 
-// artifacts lists the artifacts of the workspace as they were made, or what a search found among the newest.
+// artifacts lists all artifacts, newest first, or those among the newest that a search found.
 func (h *Host) artifacts(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	asked := r.URL.Query()
 	p := pages.Artifacts{
@@ -42,7 +42,7 @@ func (h *Host) artifacts(w http.ResponseWriter, r *http.Request, v browserSessio
 	return h.page(w, http.StatusOK, p)
 }
 
-// listArtifacts reads one page. All artifacts are counted beside its first page.
+// listArtifacts reads one page. With the first one it counts all artifacts.
 func (h *Host) listArtifacts(r *http.Request, v browserSession, p *pages.Artifacts) error {
 	after := r.URL.Query().Get("after")
 	var next string
@@ -61,7 +61,7 @@ func (h *Host) listArtifacts(r *http.Request, v browserSession, p *pages.Artifac
 	return err
 }
 
-// counts are the artifacts of the workspace in numbers; nil where counting fails or takes too long, because a page is
+// counts returns how many artifacts there are. It returns nil if counting fails or takes too long, because the page is
 // worth more than its numbers.
 func (h *Host) counts(r *http.Request, v browserSession) *pages.Counts {
 	ctx, cancel := context.WithTimeout(r.Context(), limits.CountAnswer)
@@ -77,7 +77,7 @@ func (h *Host) counts(r *http.Request, v browserSession) *pages.Counts {
 	}
 }
 
-// searchArtifacts finds artifacts among the newest, and shows one page of them.
+// searchArtifacts searches the newest artifacts and shows one page of the results.
 func (h *Host) searchArtifacts(r *http.Request, v browserSession, p *pages.Artifacts) error {
 	list, more, err := h.Artifacts.Newest(r.Context(), v.Actor)
 	if err != nil {
@@ -90,6 +90,7 @@ func (h *Host) searchArtifacts(r *http.Request, v browserSession, p *pages.Artif
 	p.Searched, p.Found = true, len(found)
 	asked := r.URL.Query()
 	number, _ := strconv.Atoi(asked.Get("page")) // what is no number is the first page
+	// A page past the end shows the end, which is empty if the results fill their pages.
 	number = min(max(number, 1), 1+len(found)/limits.DefaultPage)
 	from := (number - 1) * limits.DefaultPage
 	p.Items = found[from:min(from+limits.DefaultPage, len(found))]
@@ -97,7 +98,7 @@ func (h *Host) searchArtifacts(r *http.Request, v browserSession, p *pages.Artif
 		asked.Set("page", strconv.Itoa(page))
 		return artifactsPath + "?" + asked.Encode()
 	}
-	asked.Del("choose")
+	asked.Del("choose") // on other pages no box is checked
 	p.Ranked = true
 	if number > 1 {
 		p.First = address(1)
@@ -108,7 +109,7 @@ func (h *Host) searchArtifacts(r *http.Request, v browserSession, p *pages.Artif
 	return nil
 }
 
-// searchOf reads what is asked of the list. What is no choice of the form is left out.
+// searchOf reads a search from the query, and ignores values that the form does not offer.
 func searchOf(asked url.Values) pages.Search {
 	choice := func(name string, of []pages.Choice) string {
 		value := asked.Get(name)
@@ -125,7 +126,7 @@ func searchOf(asked url.Values) pages.Search {
 	}
 }
 
-// matching are the rows that a search asks for, in its order.
+// matching returns the rows that a search asks for, in its order.
 func matching(s pages.Search, rows []pages.Artifact) []pages.Artifact {
 	title := fold(s.Title)
 	found := slices.DeleteFunc(rows, func(a pages.Artifact) bool {
@@ -138,7 +139,7 @@ func matching(s pages.Search, rows []pages.Artifact) []pages.Artifact {
 	return found
 }
 
-// orders compare rows; rows that are equal stay as they were made, newest first.
+// orders compare rows. Equal rows stay in the order of creation, newest first.
 var orders = map[string]func(a, b pages.Artifact) int{
 	"published": func(a, b pages.Artifact) int { return b.PublishedAt.Compare(a.PublishedAt) },
 	"title":     func(a, b pages.Artifact) int { return strings.Compare(fold(a.Title), fold(b.Title)) },
@@ -146,7 +147,7 @@ var orders = map[string]func(a, b pages.Artifact) int{
 	"expiry":    byExpiry,
 }
 
-// byExpiry puts first what ends soonest, then what does not end, then what has ended.
+// byExpiry puts what ends soonest first, then what does not end, and at last what has ended.
 func byExpiry(a, b pages.Artifact) int {
 	rank := func(a pages.Artifact) int {
 		switch {
@@ -160,7 +161,7 @@ func byExpiry(a, b pages.Artifact) int {
 	return cmp.Or(cmp.Compare(rank(a), rank(b)), a.ExpiresAt.Compare(b.ExpiresAt))
 }
 
-// fold maps texts that differ in case alone to one text.
+// fold returns a text in which letters that differ only in case are the same.
 func fold(text string) string {
 	return strings.Map(func(r rune) rune {
 		least := r

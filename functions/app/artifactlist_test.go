@@ -24,7 +24,7 @@ func titles(body string) (out []string) {
 }
 
 func TestASearchFindsWhatItAsksFor(t *testing.T) {
-	h := newHouse().handler()
+	h := newServices().handler()
 	for query, want := range map[string][]string{
 		"q=TID":                      {"Tide tables"},
 		"q=+tide+":                   {"Tide tables"},
@@ -59,7 +59,7 @@ func TestASearchSaysThatItLookedAtTheNewestOnly(t *testing.T) {
 }
 
 func TestAskingForNothingListsAllWithTheirCounts(t *testing.T) {
-	s := newHouse()
+	s := newServices()
 	for _, query := range []string{"", "?q=&state=&kind=&sort=", "?sort=sideways&state=gone"} {
 		s.calls = nil
 		body := html.UnescapeString(text(t, signedIn(s.handler(), "GET", "/artifacts"+query, nil)))
@@ -87,11 +87,10 @@ func TestSeveralArtifactsAreChangedEachByItsOwnCommand(t *testing.T) {
 	for do, operation := range map[string]idempotency.Operation{
 		"pin": idempotency.PinArtifact, "unpin": idempotency.UnpinArtifact, "delete": idempotency.DeleteArtifact,
 	} {
-		s := newHouse()
-		s.others = []string{"A", "B"}
+		s := newServices()
 		fields := url.Values{"do": {do}, "once": {formName}, chosenField + artifactID: {"on"}}
-		for _, other := range s.others {
-			fields.Set(chosenField+artifactID[:len(artifactID)-1]+other, "on")
+		for _, other := range []string{"A", "B"} {
+			fields.Set(chosenField+string(otherArtifact(other)), "on")
 		}
 		body := text(t, signedIn(s.handler(), "POST", selectionPath, fields))
 		var targets []string
@@ -114,15 +113,15 @@ func TestTheAnswerSaysWhichArtifactsWereNotChanged(t *testing.T) {
 		fault.NewCode(fault.ArtifactNotFound):    "deleted meanwhile",
 		fault.NewCode(fault.DatabaseUnavailable): "try again",
 	} {
-		s := newHouse()
-		s.pinRefused = err
-		body := text(t, s.post(selectionPath, doors[selectionPath].fields))
+		s := newServices()
+		s.artifacts.PinFn = func() error { return err }
+		body := text(t, s.post(selectionPath, forms[selectionPath].fields))
 		expect.Has(t, err.Error(), body, "Some of it was not done", want)
 	}
 }
 
 func TestASelectionThatIsNoneIsRefused(t *testing.T) {
-	s := newHouse()
+	s := newServices()
 	h := s.handler()
 	for query, status := range map[string]int{
 		"do=pin&artifact=" + artifactID:     200,
@@ -135,11 +134,12 @@ func TestASelectionThatIsNoneIsRefused(t *testing.T) {
 	} {
 		wantAnswer(t, query, signedIn(h, "GET", selectionPath+"?"+query, nil), status)
 	}
-	s.scene = ended
+	ended(s)
 	wantAnswer(t, "one that has ended", signedIn(h, "GET", selectionPath+"?do=pin&artifact="+artifactID, nil), 400)
-	s.scene, s.scopes = "", s.scopes[1:2] // read alone
+	s = newServices()
+	s.actor.Scopes = s.actor.Scopes[1:2] // read alone
 	for do, status := range map[string]int{"pin": 200, "delete": 403} {
-		wantAnswer(t, do+" by a reader", signedIn(h, "GET", selectionPath+"?do="+do+"&artifact="+artifactID, nil), status)
+		wantAnswer(t, do+" by a reader", signedIn(s.handler(), "GET", selectionPath+"?do="+do+"&artifact="+artifactID, nil), status)
 	}
 }
 
@@ -150,7 +150,7 @@ func TestTheOverviewTellsOfNewAccess(t *testing.T) {
 }
 
 func TestANewKeyExpiresAsItIsAsked(t *testing.T) {
-	h := newHouse().handler()
+	h := newServices().handler()
 	for days, status := range map[string]int{"": 200, "7": 200, "365": 200, "8": 400, "-1": 400, "never": 400} {
 		fields := url.Values{"name": {"Build"}, "once": {formName}, "expires": {days}}
 		wantAnswer(t, "after "+days+" days", signedIn(h, "POST", "/keys", fields), status)

@@ -26,7 +26,7 @@ func (h *Host) audit(w http.ResponseWriter, r *http.Request, v browserSession) e
 	return h.page(w, http.StatusOK, p)
 }
 
-// story reads one page of the record, and beside it the names of the API keys that may stand in it.
+// story reads one page of the record, and concurrently the names of the live API keys that may occur in it.
 func (h *Host) story(
 	ctx context.Context, v browserSession, p account.Page, turns *pages.Pages,
 ) (events []event.Event, told story, err error) {
@@ -45,7 +45,7 @@ func (h *Host) story(
 	return events, told, err
 }
 
-// entries are events as the audit log shows them.
+// entries returns events as the audit log shows them.
 func (s story) entries(events []event.Event) (out []pages.AuditEntry) {
 	for _, e := range events {
 		out = append(out, pages.AuditEntry{
@@ -58,14 +58,14 @@ func (s story) entries(events []event.Event) (out []pages.AuditEntry) {
 	return out
 }
 
-// kinds are the types of targets in words.
+// kinds name the types of targets that are not called what the record calls them.
 var kinds = map[string]string{
 	event.OnKey: "API key", event.OnSession: "upload", event.OnLink: "access link", event.OnRegistration: "agent",
 	event.OnDelegation: "provider of agents", event.OnBrowser: "session", event.OnClient: "app",
 	event.OnExport: "export",
 }
 
-// refOf is a target in words.
+// refOf returns a target with its name, and the path of its page.
 func refOf(t event.Target) pages.Ref {
 	ref := pages.Ref{Kind: cmp.Or(kinds[t.Type], t.Type), ID: t.ID}
 	if t.Type == event.OnArtifact {

@@ -19,26 +19,26 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// billingPath is also where the payment provider sends browsers back to.
+// billingPath is also where the payment provider returns browsers to.
 const billingPath = "/billing"
 
-// billingRoutes are the pages about the plan. A deployment that sells no plans has none of them.
+// billingRoutes are the pages about the plan, and none if the deployment sells no plans.
 func (h *Host) billingRoutes() []route {
 	if h.Billing == nil {
 		return nil
 	}
-	open := func(handle memberHandler) handler {
-		return noReferrer(withTimeoutOf(limits.BillingAnswer, h.untimedCommand(h.visitor, billingPath, handle)))
+	open := func(handle formHandler) members {
+		return members{form: handle, back: billingPath, limit: limits.BillingAnswer}
 	}
-	return []route{
-		{method: "GET", path: billingPath, handle: noReferrer(h.member(h.billing))},
-		{method: "POST", path: billingPath + "/checkout", handle: open(h.checkout)},
-		{method: "POST", path: billingPath + "/portal", handle: open(h.portal)},
-	}
+	return noReferrer(
+		route{method: "GET", path: billingPath, handle: members{page: h.billing}},
+		route{method: "POST", path: billingPath + "/checkout", handle: open(h.checkout)},
+		route{method: "POST", path: billingPath + "/portal", handle: open(h.portal)},
+	)
 }
 
-// billing shows the plan. A browser that comes from a paid checkout brings the plan up to date first, and then loses
-// the session in its address, so that loading the page again sends the provider no request.
+// billing shows the plan. When a browser returns from a checkout, it updates the plan and then redirects to an address
+// without the session, so that reloading the page does not ask the provider again.
 func (h *Host) billing(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	q := r.URL.Query()
 	if paid := q.Get("session_id"); paid != "" {
@@ -71,6 +71,7 @@ func (h *Host) billing(w http.ResponseWriter, r *http.Request, v browserSession)
 	if p.Pro {
 		p.PerDay = p.Larger.PerDay
 	}
+	// An operator's plan outweighs the subscription, so that nothing about the latter needs attention.
 	if p.Standing = standing(account); p.Given && p.Standing != nil {
 		p.Standing.Text, p.Standing.Trouble = "The subscription at Stripe continues but has no effect.", false
 	}
@@ -78,8 +79,7 @@ func (h *Host) billing(w http.ResponseWriter, r *http.Request, v browserSession)
 	return h.page(w, http.StatusOK, p)
 }
 
-// comeBack brings the plan up to date after a checkout. A failure does no harm, because the provider's event does
-// the same.
+// comeBack updates the plan after a checkout. It ignores failures, because the event of the provider does the same.
 func (h *Host) comeBack(ctx context.Context, v browserSession, paid billing.SessionID) {
 	short, cancel := context.WithTimeout(ctx, limits.BillingRead)
 	defer cancel()
@@ -88,7 +88,7 @@ func (h *Host) comeBack(ctx context.Context, v browserSession, paid billing.Sess
 	}
 }
 
-// readInvoices fills in the invoices. The page does without them where the provider does not answer.
+// readInvoices adds the invoices. Without an answer of the provider the page says that they are missing.
 func (h *Host) readInvoices(ctx context.Context, v browserSession, p *pages.Billing) {
 	short, cancel := context.WithTimeout(ctx, limits.BillingRead)
 	defer cancel()
@@ -110,7 +110,7 @@ func invoiceRow(i billing.Invoice) pages.Invoice {
 			*to = *from
 		}
 	}
-	for _, address := range []*string{i.InvoicePDF, i.HostedInvoiceURL} { // the page is better than the file
+	for _, address := range []*string{i.InvoicePDF, i.HostedInvoiceURL} { // the page comes last, because it is better than the file
 		if address != nil {
 			row.URL = *address
 		}
@@ -118,7 +118,7 @@ func invoiceRow(i billing.Invoice) pages.Invoice {
 	return row
 }
 
-// minorDigits are the currencies whose minor unit is not a hundredth, as Stripe counts them.
+// minorDigits are the decimals of currencies that do not have two, as Stripe counts them.
 var minorDigits = map[string]int{
 	"BIF": 0, "CLP": 0, "DJF": 0, "GNF": 0, "JPY": 0, "KMF": 0, "KRW": 0, "MGA": 0, "PYG": 0, "RWF": 0, "VND": 0,
 	"VUV": 0, "XAF": 0, "XOF": 0, "XPF": 0, "BHD": 3, "JOD": 3, "KWD": 3, "OMR": 3, "TND": 3,
@@ -143,7 +143,7 @@ func money(minor int64, currency string) string {
 	return strings.TrimSpace(sign + whole + part + " " + currency)
 }
 
-// tier are the limits of a tier.
+// tier returns the limits of a tier.
 func (h *Host) tier(t limits.Tier) pages.Limits {
 	l := h.Operators.Limits
 	p := l.Tiers[t]
@@ -159,8 +159,7 @@ func (h *Host) tier(t limits.Tier) pages.Limits {
 	}
 }
 
-// due is the subscription of the workspace if a member has to act. The overview does without it where
-// it cannot be read.
+// due returns the subscription if a member has to act on it. The overview does without it if it cannot be read.
 func (h *Host) due(ctx context.Context, v browserSession) *pages.Standing {
 	if h.Billing == nil {
 		return nil
@@ -176,12 +175,8 @@ func (h *Host) due(ctx context.Context, v browserSession) *pages.Standing {
 	return nil
 }
 
-// checkout opens the page where the workspace subscribes, once for each time that the form was shown.
-func (h *Host) checkout(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
+// checkout opens the page where the workspace subscribes. A form opens one checkout, however often it is sent.
+func (h *Host) checkout(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 	interval := billing.Interval(form["interval"])
 	if interval != billing.Monthly && interval != billing.Yearly {
 		return fault.New(fault.InvalidRequest, "a subscription is paid monthly or yearly")
@@ -199,10 +194,7 @@ func (h *Host) checkout(w http.ResponseWriter, r *http.Request, v browserSession
 }
 
 // portal opens the page where the subscription is managed.
-func (h *Host) portal(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	if _, err := readForm(r); err != nil {
-		return err
-	}
+func (h *Host) portal(w http.ResponseWriter, r *http.Request, v browserSession, _ web.Form) error {
 	page, err := h.Billing.Portal(r.Context(), v.Actor)
 	if err != nil {
 		return notOpened(err)
@@ -210,7 +202,7 @@ func (h *Host) portal(w http.ResponseWriter, r *http.Request, v browserSession) 
 	return h.depart(w, v, page.URL, "To your subscription", "At Stripe you change how you pay, see your invoices and cancel.")
 }
 
-// depart sends the browser to a page of the payment provider, which no other browser may use.
+// depart leads the browser to a page of the payment provider, whose address is for this browser alone.
 func (h *Host) depart(w http.ResponseWriter, v browserSession, to, heading, text string) error {
 	safe, err := leaving(to)
 	if err != nil {
@@ -229,7 +221,7 @@ func (h *Host) depart(w http.ResponseWriter, v browserSession, to, heading, text
 	})
 }
 
-// notOpened says why a page of the payment provider was not opened, and that there was no charge.
+// notOpened explains why no page of the payment provider was opened, and that nothing was charged.
 func notOpened(err error) error {
 	m := pages.Message{Links: []pages.Link{{Path: billingPath, Text: "Back to billing"}}}
 	switch fault.CodeOf(web.AsUnavailable(err)) {

@@ -1,9 +1,9 @@
 package app
 
 import (
+	"context"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -17,7 +17,7 @@ import (
 )
 
 func TestWithoutBillingThereIsNoPageOfIt(t *testing.T) {
-	s := newHouse()
+	s := newServices()
 	host, _ := s.host()
 	host.Billing = nil
 	h := host.Handler()
@@ -80,21 +80,21 @@ func TestThePlanIsShownInWords(t *testing.T) {
 			[]string{"Pro plan", "Not paid", "has no effect", ">Manage<"}, []string{"Upgrade, paid", "limits of the Free plan"},
 		},
 	} {
-		body := page(t, billingPath, func(s *house) { s.account = c.account })
+		body := page(t, billingPath, func(s *fakeServices) { s.billing = c.account })
 		expect.Has(t, name, body, append(c.want, "What the plans include", "<td>100 MiB</td>", `aria-current="page">Billing`)...)
 		expect.Lacks(t, name, body, c.not...)
 	}
 }
 
 func TestInvoicesAreListed(t *testing.T) {
-	s := newHouse()
-	s.account = paying(billing.Active)
+	s := newServices()
+	s.billing = paying(billing.Active)
 	body := text(t, signedIn(s.handler(), "GET", billingPath, nil))
 	expect.Has(t, "the page", body,
 		"0A1B2C3D-0002", "12.00 USD", "900 JPY", ">paid<", s.title, `href="https://invoice.stripe.test/i/2" rel="noreferrer"`,
 		"No number yet", "14 March 2026",
 	)
-	s.noInvoices = fault.NewCode(fault.DatabaseUnavailable)
+	s.provider.ProviderFn = func(context.Context) error { return fault.NewCode(fault.DatabaseUnavailable) }
 	r := signedIn(s.handler(), "GET", billingPath, nil)
 	wantAnswer(t, "without the provider", r, 200, "Stripe does not answer", "Pro plan", "Nothing is lost")
 }
@@ -114,8 +114,8 @@ func TestAmountsHaveTheDigitsOfTheirCurrency(t *testing.T) {
 }
 
 func TestThePagesOfTheProviderAreLeftForByAPage(t *testing.T) {
-	s := newHouse()
-	s.account = paying(billing.Canceled)
+	s := newServices()
+	s.billing = paying(billing.Canceled)
 	h := s.handler()
 	body := text(t, signedIn(h, "GET", billingPath, nil))
 	month, year := onceOf(t, body), onceOf(t, body[strings.Index(body, `value="month"`):])
@@ -125,11 +125,9 @@ func TestThePagesOfTheProviderAreLeftForByAPage(t *testing.T) {
 	for interval, once := range map[string]string{"month": month, "year": year} {
 		for range 2 {
 			r := signedIn(h, "POST", billingPath+"/checkout", url.Values{"interval": {interval}, "once": {once}})
-			if body := text(t, r); r.StatusCode != 200 || r.Header.Get("Referrer-Policy") != "no-referrer" ||
-				!strings.Contains(body, `content="0; url=`+s.payURL+`"`) || !strings.Contains(body, `href="`+s.payURL+`"`) ||
-				!strings.Contains(body, "checkout.stripe.test") {
-				t.Errorf("%s: %d %v\n%s", interval, r.StatusCode, r.Header, body)
-			}
+			wantHeaders(t, interval, r, "Referrer-Policy", "no-referrer")
+			wantAnswer(t, interval, r, 200, `content="0; url=`+s.provider.payURL+`"`, `href="`+s.provider.payURL+`"`,
+				"checkout.stripe.test")
 		}
 	}
 	if c := s.commands; len(c) != 4 || c[0] != c[1] || c[0].Key == c[2].Key ||
@@ -137,13 +135,13 @@ func TestThePagesOfTheProviderAreLeftForByAPage(t *testing.T) {
 		t.Errorf("commands %+v", c)
 	}
 	r := signedIn(h, "POST", billingPath+"/portal", url.Values{})
-	wantAnswer(t, "the answer", r, 200, `href="`+s.payURL+`"`)
+	wantAnswer(t, "the answer", r, 200, `href="`+s.provider.payURL+`"`)
 	for _, bad := range []url.Values{
 		{"interval": {"week"}, "once": {month}}, {"once": {month}}, {"interval": {"month"}, "once": {"short"}},
 	} {
 		wantAnswer(t, bad.Encode(), signedIn(h, "POST", billingPath+"/checkout", bad), 400)
 	}
-	s.payURL = "javascript:alert(1)"
+	s.provider.payURL = "javascript:alert(1)"
 	wantAnswer(t, "an address that runs code", signedIn(h, "POST", billingPath+"/portal", url.Values{}), 500)
 }
 
@@ -159,16 +157,13 @@ func TestFailuresOfTheProviderAreToldInWords(t *testing.T) {
 		fault.NotFound:              {404, "There is nothing to manage"},
 		fault.Internal:              {500, "Something broke"},
 	} {
-		s := newHouse()
+		s := newServices()
 		s.fail = fault.NewCode(code)
 		for path, fields := range map[string]url.Values{
-			billingPath + "/checkout": doors[billingPath+"/checkout"].fields, billingPath + "/portal": {},
+			billingPath + "/checkout": forms[billingPath+"/checkout"].fields, billingPath + "/portal": {},
 		} {
 			r := signedIn(s.handler(), "POST", path, fields)
-			body := text(t, r)
-			if r.StatusCode != want.status || !strings.Contains(body, want.words) {
-				t.Errorf("%s, %s: %d\n%s", code, path, r.StatusCode, body)
-			}
+			body := wantAnswer(t, string(code)+", "+path, r, want.status, want.words)
 			if code != fault.Internal && !strings.Contains(body, `href="/billing"`) {
 				t.Errorf("%s, %s: nothing leads back", code, path)
 			}
@@ -185,13 +180,11 @@ func TestOnlyManagersGetTheButtonsOfBilling(t *testing.T) {
 func TestTheWayBackFromTheCheckout(t *testing.T) {
 	const back = billingPath + "?status=success&session_id=cs_test_1"
 	for name, failure := range map[string]error{"": nil, "a provider that is down": fault.NewCode(fault.DatabaseUnavailable)} {
-		s := newHouse()
+		s := newServices()
 		s.fail = failure
 		r := signedIn(s.handler(), "GET", back, nil, "Sec-Fetch-Site", "cross-site")
-		if r.StatusCode != 303 || r.Header.Get("Location") != billingPath+"?status=success" ||
-			!slices.Equal(s.calls, []string{"Return cs_test_1"}) {
-			t.Errorf("%s: %d to %q, reached %v", name, r.StatusCode, r.Header.Get("Location"), s.calls)
-		}
+		wantRedirect(t, name, r, billingPath+"?status=success")
+		wantCalls(t, name, s, "Return cs_test_1")
 	}
 	const done = billingPath + "?status=success"
 	expect.Has(t, "too early", page(t, done), "Waiting for Stripe", `href="/billing?status=success">Load`)
@@ -211,11 +204,17 @@ func TestTheOverviewTellsOfAPaymentThatIsDue(t *testing.T) {
 		{billing.Account{}, ""},
 		{func() billing.Account { a := paying(billing.Unpaid); a.Override = "pro"; return a }(), ""},
 	} {
-		body := page(t, "/dashboard", func(s *house) { s.account = c.account })
+		body := page(t, "/dashboard", func(s *fakeServices) { s.billing = c.account })
 		if told := strings.Contains(body, `id="due"`); told != (c.want != "") || !strings.Contains(body, c.want) {
 			t.Errorf("%+v: told %t\n%s", c.account, told, body)
 		}
 	}
+}
+
+// hangs answers when the time is over.
+func hangs(ctx context.Context) error {
+	<-ctx.Done()
+	return ctx.Err()
 }
 
 // TestASlowProviderDelaysPagesByALittle has the provider hang while the tables answer.
@@ -225,8 +224,9 @@ func TestASlowProviderDelaysPagesByALittle(t *testing.T) {
 		billingPath + "?session_id=cs_test": limits.BillingRead,
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			s := newHouse()
-			s.account, s.slow = paying(billing.Active), true
+			s := newServices()
+			s.billing = paying(billing.Active)
+			s.provider.ProviderFn = hangs
 			start := time.Now()
 			r := signedIn(s.handler(), "GET", path, nil)
 			body := text(t, r)
@@ -237,13 +237,13 @@ func TestASlowProviderDelaysPagesByALittle(t *testing.T) {
 		})
 	}
 	synctest.Test(t, func(t *testing.T) {
-		s := newHouse()
-		s.slow = true
+		s := newServices()
+		s.provider.ProviderFn = hangs
 		start := time.Now()
 		r := signedIn(s.handler(), "POST", billingPath+"/portal", url.Values{})
-		if took := time.Since(start); r.StatusCode != 503 || took != limits.BillingAnswer ||
-			!strings.Contains(text(t, r), "Nothing was charged") {
-			t.Errorf("%d after %s", r.StatusCode, took)
+		if took := time.Since(start); took != limits.BillingAnswer {
+			t.Errorf("an answer after %s", took)
 		}
+		wantAnswer(t, "the portal", r, 503, "Nothing was charged")
 	})
 }

@@ -15,11 +15,11 @@ import (
 
 const badClaim = "This claim token does not work: it may be mistyped, expired or already used, or belong to a workspace that is yours."
 
-// claimPage also serves people who are not signed in: a script of the page keeps the token, which is in the fragment,
-// until they are.
+// claimPage is also for people who are not signed in. The token is in the fragment, and a script of the page keeps it
+// during the sign-in.
 func (h *Host) claimPage(w http.ResponseWriter, r *http.Request) error {
 	p := pages.Claim{SignIn: signInPath("/claim")}
-	switch v, err := h.visitor(r); {
+	switch v, err := h.visitor(r, false); {
 	case err == nil:
 		p.SignedIn, p.Layout = true, v.layout("")
 	case beingDeleted(err):
@@ -31,12 +31,8 @@ func (h *Host) claimPage(w http.ResponseWriter, r *http.Request) error {
 	return h.page(w, http.StatusOK, p)
 }
 
-// showClaim shows what a token would bring. It changes no state.
-func (h *Host) showClaim(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
+// showClaim shows what a claim would move, and changes nothing.
+func (h *Host) showClaim(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 	token := strings.TrimSpace(form["claim_token"])
 	web.RedactSecret(r.Context(), token)
 	preview, err := h.Claims.Preview(r.Context(), v.Actor, token)
@@ -56,11 +52,7 @@ func (h *Host) showClaim(w http.ResponseWriter, r *http.Request, v browserSessio
 	})
 }
 
-func (h *Host) claim(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
+func (h *Host) claim(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 	token := form["claim_token"]
 	web.RedactSecret(r.Context(), token)
 	command, err := commandOf(v, idempotency.ClaimWorkspace, "", form["once"], contract.ClaimRequest{ClaimToken: token})
@@ -77,13 +69,13 @@ func (h *Host) claim(w http.ResponseWriter, r *http.Request, v browserSession) e
 	return h.page(w, http.StatusOK, h.claimed(v, claimed))
 }
 
-// badClaim says one thing for every token that opens nothing.
+// badClaim gives every token that opens nothing the same page.
 func (h *Host) badClaim(w http.ResponseWriter, r *http.Request, v browserSession, err error) error {
 	web.Failed(r.Context(), fault.CodeOf(err), err)
 	return h.page(w, http.StatusNotFound, pages.Claim{Layout: v.layout(""), SignedIn: true, Error: badClaim})
 }
 
-// claimed tells what changed.
+// claimed returns the page that says what a claim changed.
 func (h *Host) claimed(v browserSession, c contract.Claimed) pages.Done {
 	l, count := h.limits(v), len(c.ArtifactIDs)
 	what := fmt.Sprintf("%d artifacts are", count)
@@ -92,7 +84,7 @@ func (h *Host) claimed(v browserSession, c contract.Claimed) pages.Done {
 		what = "The workspace, still empty, is"
 	case count == 1:
 		what = "One artifact is"
-	case count >= limits.ClaimListed:
+	case count >= limits.ClaimListed: // the ids in the answer stop there
 		what = "All artifacts are"
 	}
 	done := pages.Done{

@@ -13,18 +13,18 @@ import (
 	"vitrine/shared/publishing/comparison"
 )
 
-// comparePath is where members see what changed between two revisions.
+// comparePath returns the page that compares two revisions.
 func comparePath(a id.Artifact, from, to id.Revision) string {
 	return comparisonQuery{Artifact: a, From: from, To: to}.path()
 }
 
-// comparisonQuery is what the query of the page names.
+// comparisonQuery is the query of the page.
 type comparisonQuery struct {
 	Artifact id.Artifact
-	From, To id.Revision // empty: those of comparison.Query
+	From, To id.Revision // empty: the defaults of comparison.Query
 	View     string      // one of pages.ComparisonViews
 	File     string      // empty: all
-	After    string      // the cursor that the page begins after
+	After    string      // cursor before the page; empty: it is the first one
 }
 
 func readComparison(r *http.Request) comparisonQuery {
@@ -44,7 +44,7 @@ func readComparison(r *http.Request) comparisonQuery {
 	return out
 }
 
-// path is the address of the page.
+// path returns the address of the page.
 func (q comparisonQuery) path() string {
 	values := url.Values{}
 	for name, value := range map[string]string{
@@ -70,7 +70,7 @@ func (h *Host) compare(w http.ResponseWriter, r *http.Request, v browserSession)
 		return explained{err, unseen}
 	case err != nil:
 		return err
-	case a.Lock != "" || v.Actor.Workspace.Lock != "":
+	case a.Lock != "" || v.Actor.Workspace.Lock != "": // which Find does not refuse, so that members learn of it
 		return explained{fault.New(fault.NotFound, "an operator closed the artifact"), shut(a.ID)}
 	}
 	revisions, err := h.revisionsOf(r.Context(), v, a)
@@ -104,7 +104,7 @@ func (h *Host) compare(w http.ResponseWriter, r *http.Request, v browserSession)
 	})
 }
 
-// incomparable is what the page says of revisions of the member's own artifact that it cannot show.
+// incomparable returns the message about revisions of the member's own artifact that cannot be compared.
 func incomparable(a id.Artifact, code fault.Code) pages.Message {
 	m := pages.Message{
 		Heading: "Nothing to compare",
@@ -120,7 +120,7 @@ func incomparable(a id.Artifact, code fault.Code) pages.Message {
 	return m
 }
 
-// shownComparison is what the page of a comparison shows.
+// shownComparison is a comparison with what its page needs.
 type shownComparison struct {
 	comparisonQuery
 	comparison.Review
@@ -128,7 +128,7 @@ type shownComparison struct {
 	revisions []artifact.Revision
 }
 
-// showComparison shows a comparison. Its links name the revisions of the review, because the query need not.
+// showComparison shows a comparison. Its links name both revisions, which the query may have left to the defaults.
 func (h *Host) showComparison(w http.ResponseWriter, v browserSession, c shownComparison) error {
 	c.comparisonQuery.From, c.comparisonQuery.To = c.Review.From.ID, c.Review.To.ID
 	before, err := h.fileURLs(v, c.artifact, c.Review.From.ID)
@@ -166,7 +166,7 @@ func (h *Host) showComparison(w http.ResponseWriter, v browserSession, c shownCo
 	return h.page(w, http.StatusOK, p)
 }
 
-// fileURLs returns how to build the URL of a file of a revision; nil for none.
+// fileURLs returns a function that builds the URLs of files of a revision, nil if there is no revision.
 func (h *Host) fileURLs(v browserSession, a *artifact.Artifact, r id.Revision) (func(string) string, error) {
 	if r == "" {
 		return nil, nil
@@ -185,7 +185,7 @@ func (c shownComparison) revision(r artifact.Revision) pages.Revision {
 	}
 }
 
-// lead adds the ways to other parts of the comparison.
+// lead adds the links to other pages of the comparison.
 func (c shownComparison) lead(p *pages.Comparison) {
 	q := c.comparisonQuery
 	if c.File != "" {
@@ -203,7 +203,8 @@ func (c shownComparison) lead(p *pages.Comparison) {
 	}
 }
 
-// views are the ways to show the same. A page of one begins with another file than that of another.
+// views returns the links to other views. They begin at the first page, because pages of different views end at
+// different files.
 func (c shownComparison) views() []pages.ViewLink {
 	var out []pages.ViewLink
 	q := c.comparisonQuery
@@ -215,7 +216,7 @@ func (c shownComparison) views() []pages.ViewLink {
 	return out
 }
 
-// alone is the address of the page with one file.
+// alone returns the address of the page that shows one file.
 func (c shownComparison) alone(path string) string {
 	q := c.comparisonQuery
 	q.File, q.After = path, ""

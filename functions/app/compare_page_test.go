@@ -9,10 +9,10 @@ import (
 )
 
 func TestRevisionsAreChosenAndSwitchedWithoutScripts(t *testing.T) {
-	in, p := inhabit(t), browser.Open(t)
-	in.enter(p)
+	server, p := startServer(t), browser.Open(t)
+	server.enter(p)
 	p.NoScripts()
-	p.Go(in.appURL + artifactPage)
+	p.Go(server.appURL + artifactPage)
 	p.Click(`a[href*="/compare"]`)
 	p.WaitText("From revision 2")
 	choose("from", newestID)(p)
@@ -27,21 +27,21 @@ func TestRevisionsAreChosenAndSwitchedWithoutScripts(t *testing.T) {
 	p.Click(submit)
 	p.WaitText("From revision 2")
 	p.Wait(`location.search.includes("view=split") && document.querySelector(".diff.split")`)
-	p.Go(in.appURL + comparisonPage)
+	p.Go(server.appURL + comparisonPage)
 	p.Click(`.changes a[href="#f5"]`)
 	p.Wait(`location.hash === "#f5"`)
 	p.Clean()
 }
 
 func TestSidesStandBesideEachOtherWhereThereIsRoom(t *testing.T) {
-	in, p := inhabit(t), browser.Open(t)
-	in.enter(p)
+	server, p := startServer(t), browser.Open(t)
+	server.enter(p)
 	// top and left of a line by its number, and whether it is shown.
 	const place = `(id => { const r = document.getElementById(id).parentElement.getBoundingClientRect(); return [r.top, r.left, r.height] })`
 	at := func(id string) []float64 { return browser.Eval[[]float64](&p.Document, place+`("`+id+`")`) }
 	for width, beside := range map[int64]bool{700: true, 699: false, 1280: true, 320: false} {
 		p.Viewport(width, 640)
-		p.Go(in.appURL + comparisonPage + "?view=split&path=counts.csv")
+		p.Go(server.appURL + comparisonPage + "?view=split&path=counts.csv")
 		removed, added, same, again := at("f2-old-3"), at("f2-new-3"), at("f2-old-2"), at("f2-new-2")
 		if (removed[0] == added[0]) != beside || (removed[1] < added[1]) != beside || (same[2] > 0) != beside ||
 			again[2] == 0 {
@@ -51,16 +51,16 @@ func TestSidesStandBesideEachOtherWhereThereIsRoom(t *testing.T) {
 			t.Errorf("%d px: the new line comes first", width)
 		}
 	}
-	p.Go(in.appURL + comparisonPage + "?view=split&path=counts.csv#f2-new-3")
+	p.Go(server.appURL + comparisonPage + "?view=split&path=counts.csv#f2-new-3")
 	p.Wait(`getComputedStyle(document.querySelector(".diff-line:has(:target)")).outlineStyle === "solid"`)
 	p.Clean()
 }
 
 func TestPicturesAreShownInFourWays(t *testing.T) {
-	in, p := inhabit(t), browser.Open(t)
-	in.enter(p)
+	server, p := startServer(t), browser.Open(t)
+	server.enter(p)
 	p.NoScripts()
-	p.Go(in.appURL + comparisonPage + "?path=chart.png")
+	p.Go(server.appURL + comparisonPage + "?path=chart.png")
 	p.Wait(`[...document.images].every(i => i.complete && i.naturalWidth === 400)`)
 	seen := func() string {
 		return browser.Eval[string](&p.Document, `(() => {
@@ -79,23 +79,23 @@ func TestPicturesAreShownInFourWays(t *testing.T) {
 }
 
 func TestTheTabOffersWhatChangedSinceTheLastLook(t *testing.T) {
-	in, p := inhabit(t), browser.Open(t)
-	in.enter(p)
+	server, p := startServer(t), browser.Open(t)
+	server.enter(p)
 	const link = `document.querySelector('[data-part="since"]')`
 	offered := func(path string) string {
 		t.Helper()
-		p.Go(in.appURL + path)
+		p.Go(server.appURL + path)
 		p.Wait(`localStorage.getItem("vitrine:seen") !== null`)
 		return browser.Eval[string](&p.Document, link+`?.hidden === false ? `+link+`.getAttribute("href") : ""`)
 	}
 	for _, path := range []string{"/v/" + artifactID, artifactPage} {
-		p.Go(in.appURL + "/healthz")
+		p.Go(server.appURL + "/healthz")
 		browser.Eval[bool](&p.Document, `(localStorage.clear(), sessionStorage.clear(), true)`)
 		if to := offered(path); to != "" {
 			t.Errorf("%s: the first look offers %s", path, to)
 		}
 		remember := func(revision string) {
-			p.Go(in.appURL + "/healthz")
+			p.Go(server.appURL + "/healthz")
 			browser.Eval[bool](&p.Document, `(sessionStorage.clear(), localStorage.setItem("vitrine:seen", JSON.stringify([["`+artifactID+`", "`+revision+`"]])), true)`)
 		}
 		remember(oldID)

@@ -3,28 +3,21 @@ package app
 import (
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
 	"testing"
 
 	"vitrine/scripts/testkit/expect"
-	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/fault"
 )
 
 // compares reads the page of a comparison.
-func compares(t *testing.T, s *house, query string) string {
+func compares(t *testing.T, s *fakeServices, query string) string {
 	t.Helper()
-	r := signedIn(s.handler(), "GET", comparisonPage+query, nil)
-	body := text(t, r)
-	if r.StatusCode != 200 {
-		t.Fatalf("%s: %d\n%s", query, r.StatusCode, body)
-	}
-	return body
+	return wantAnswer(t, query, signedIn(s.handler(), "GET", comparisonPage+query, nil), 200)
 }
 
 func TestThePageTellsWhatChanged(t *testing.T) {
-	s := newHouse()
+	s := newServices()
 	body := compares(t, s, "")
 	expect.Has(t, "the page", body,
 		"From revision 2", "to revision 3, the newest,", "1 added, 1 removed, 7 changed, 1 renamed",
@@ -52,7 +45,7 @@ func TestViewsOfAComparison(t *testing.T) {
 		"split":   {`<div class="diff split">`, `<div class="diff-line same old">`, `<div class="diff-line removed old">`, `<div class="diff-line added new">`},
 		"other":   {`<div class="words">`},
 	} {
-		body := compares(t, newHouse(), "?view="+view)
+		body := compares(t, newServices(), "?view="+view)
 		expect.Has(t, view, body, want...)
 		if n := strings.Count(body, `aria-current="page">`); n != 2 { // of the sections and of the views
 			t.Errorf("%s: %d are current", view, n)
@@ -76,34 +69,26 @@ func idsOf(body string) map[string]int {
 }
 
 func TestOneFileOfAComparison(t *testing.T) {
-	body := compares(t, newHouse(), "?path="+url.QueryEscape("old name.txt"))
+	body := compares(t, newServices(), "?path="+url.QueryEscape("old name.txt"))
 	if strings.Count(body, `class="panel compared"`) != 1 || !strings.Contains(body, "All files") ||
 		!strings.Contains(body, "path=notes.md") {
 		t.Errorf("%s", body)
 	}
-	if body := compares(t, newHouse(), "?path=same.txt"); !strings.Contains(body, "is the same in both revisions") {
-		t.Errorf("%s", body)
-	}
-	s := newHouse()
-	s.files.before = s.files.after
-	if body := compares(t, s, ""); !strings.Contains(body, "Both revisions have the same files") {
-		t.Errorf("%s", body)
-	}
-	if body := compares(t, s, "?from="+oldID+"&to="+oldID); !strings.Contains(body, "Revision 2 is compared with itself") {
-		t.Errorf("%s", body)
-	}
-	if body := compares(t, newHouse(), "?from="+newestID+"&to="+oldID); !strings.Contains(body, "From revision 3") ||
-		!strings.Contains(body, `src="http://127.0.0.1:8703/v/plain/chart.png" alt="chart.png now"`) {
-		t.Errorf("the other way round: %s", body)
-	}
+	expect.Has(t, "one that is the same", compares(t, newServices(), "?path=same.txt"), "is the same in both revisions")
+	s := newServices()
+	s.comparisons.files.before = s.comparisons.files.after
+	expect.Has(t, "no change", compares(t, s, ""), "Both revisions have the same files")
+	expect.Has(t, "no other", compares(t, s, "?from="+oldID+"&to="+oldID), "Revision 2 is compared with itself")
+	expect.Has(t, "the other way round", compares(t, newServices(), "?from="+newestID+"&to="+oldID),
+		"From revision 3", `src="http://127.0.0.1:8703/v/plain/chart.png" alt="chart.png now"`)
 }
 
 func TestALongComparisonHasPages(t *testing.T) {
-	s := newHouse()
-	s.files = comparedFiles{map[string]string{}, map[string]string{}}
+	s := newServices()
+	s.comparisons.files = comparedFiles{map[string]string{}, map[string]string{}}
 	for n := range 50 {
 		path := fmt.Sprintf("f%02d.txt", n)
-		s.files.before[path], s.files.after[path] = "old\n", "new\n"
+		s.comparisons.files.before[path], s.comparisons.files.after[path] = "old\n", "new\n"
 	}
 	h := s.handler()
 	seen, next := 0, comparisonPage+"?view=unified"
@@ -123,56 +108,49 @@ func TestALongComparisonHasPages(t *testing.T) {
 		t.Errorf("the pages show %d files", seen)
 	}
 	r := signedIn(h, "GET", comparisonPage+"?after=stale&view=split&to="+newestID, nil)
-	if to := r.Header.Get("Location"); r.StatusCode != 303 || to != comparisonPage+"?to="+newestID+"&view=split" {
-		t.Errorf("a stale cursor: %d to %q", r.StatusCode, to)
-	}
+	wantRedirect(t, "a stale cursor", r, comparisonPage+"?to="+newestID+"&view=split")
 }
 
 func TestWhatCannotBeCompared(t *testing.T) {
 	for name, tt := range map[string]struct {
-		scene, path string
-		status      int
-		want        string
+		state  func(*fakeServices)
+		path   string
+		status int
+		want   string
 	}{
-		"an artifact of somebody else": {"", "/artifacts/" + strangeID + "/compare", 404, "Nothing on show here"},
-		"no artifact":                  {"", "/artifacts/nothing/compare", 404, "Nothing on show here"},
-		"an unknown revision":          {"", comparisonPage + "?to=rev_01J8Z0T7Q1W2E3R4T5Y6V7X8Z0", 404, "Nothing to compare"},
-		"a malformed one":              {"", comparisonPage + "?from=%22%3E%3Cscript%3E", 404, "Nothing to compare"},
-		"a draft":                      {"", comparisonPage + "?to=" + draftID, 404, "Nothing to compare"},
-		"from a draft":                 {"", comparisonPage + "?from=" + draftID, 404, "Nothing to compare"},
-		"files that were removed":      {"", comparisonPage + "?from=" + firstID, 404, "were removed"},
-		"an unknown file":              {"", comparisonPage + "?path=none", 404, "Nothing to compare"},
+		"an artifact of somebody else": {nil, "/artifacts/" + strangeID + "/compare", 404, "Nothing on show here"},
+		"no artifact":                  {nil, "/artifacts/nothing/compare", 404, "Nothing on show here"},
+		"an unknown revision":          {nil, comparisonPage + "?to=rev_01J8Z0T7Q1W2E3R4T5Y6V7X8Z0", 404, "Nothing to compare"},
+		"a malformed one":              {nil, comparisonPage + "?from=%22%3E%3Cscript%3E", 404, "Nothing to compare"},
+		"a draft":                      {nil, comparisonPage + "?to=" + draftID, 404, "Nothing to compare"},
+		"from a draft":                 {nil, comparisonPage + "?from=" + draftID, 404, "Nothing to compare"},
+		"files that were removed":      {nil, comparisonPage + "?from=" + firstID, 404, "were removed"},
+		"an unknown file":              {nil, comparisonPage + "?path=none", 404, "Nothing to compare"},
 		"what expired":                 {ended, comparisonPage, 404, "Nothing to compare"},
 		"what was deleted":             {deleted, comparisonPage, 404, "Nothing to compare"},
 		"what is not published":        {draft, comparisonPage, 404, "Nothing to compare"},
 		"what the operator closed":     {closed, comparisonPage, 404, "Closed by the operator"},
 	} {
-		s := newHouse()
-		s.scene = tt.scene
+		s := newServices()
+		all(tt.state)(s)
 		r := signedIn(s.handler(), "GET", tt.path, nil)
-		if body := text(t, r); r.StatusCode != tt.status || !strings.Contains(body, tt.want) ||
-			strings.Contains(body, "<script>") {
-			t.Errorf("%s: %d\n%s", name, r.StatusCode, body)
-		}
+		expect.Lacks(t, name, wantAnswer(t, name, r, tt.status, tt.want), "<script>")
 	}
-	r := send(newHouse().handler(), "GET", comparisonPage+"?to="+oldID, "")
-	if to := r.Header.Get("Location"); r.StatusCode != 303 ||
-		!strings.HasSuffix(to, url.QueryEscape(comparisonPage+"?to="+oldID)) {
-		t.Errorf("signed out: %d to %q", r.StatusCode, to)
-	}
-	s := newHouse()
-	s.lock = workspace.Workspace{Lock: "lkd_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9"}
+	r := send(newServices().handler(), "GET", comparisonPage+"?to="+oldID, "")
+	wantRedirect(t, "signed out", r, signInPath(comparisonPage+"?to="+oldID))
+	s := newServices()
+	s.actor.Workspace.Lock = "lkd_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9"
 	expect.Has(t, "the page", text(t, signedIn(s.handler(), "GET", comparisonPage, nil)), "Closed by the operator")
-	s = newHouse()
+	s = newServices()
 	s.fail = fault.NewCode(fault.DatabaseUnavailable)
 	wantAnswer(t, "without its tables", signedIn(s.handler(), "GET", comparisonPage, nil), 503)
 }
 
 func TestStrangersTextInAComparisonIsText(t *testing.T) {
-	s := newHouse()
+	s := newServices()
 	strangeFiles(s)
-	s.files.before["a.md"], s.files.after["a.md"] = "", "<img src=x onerror=alert(1)>\n\n[x](javascript:alert(1))\n"
-	s.files.before["b.csv"], s.files.after["b.csv"] = "<b>,x\n1,2\n", "<b>,x\n1,\"<script>\n\u202E\"\n"
+	s.comparisons.files.before["a.md"], s.comparisons.files.after["a.md"] = "", "<img src=x onerror=alert(1)>\n\n[x](javascript:alert(1))\n"
+	s.comparisons.files.before["b.csv"], s.comparisons.files.after["b.csv"] = "<b>,x\n1,2\n", "<b>,x\n1,\"<script>\n\u202E\"\n"
 	for _, view := range []string{"", "unified", "split"} {
 		body := compares(t, s, "?view="+view)
 		expect.Lacks(t, view, body, "<script>alert", "<img src=x", `href="javascript`, "\u202E", "\u2066", "<b>x", "\r")
@@ -189,19 +167,17 @@ func TestPagesLeadToComparisons(t *testing.T) {
 	}
 	expect.Has(t, "the page of the artifact", body, compared,
 		since+` data-artifact="`+artifactID+`" data-shown="`+newestID+`" hidden`)
-	for _, scene := range []string{ended, closed, draft} {
-		expect.Lacks(t, scene, page(t, artifactPage, in(scene)), "/compare", `"since"`)
+	for _, state := range []func(*fakeServices){ended, closed, draft} {
+		expect.Lacks(t, "what nobody sees", page(t, artifactPage, state), "/compare", `"since"`)
 	}
 	expect.Has(t, "the viewer", page(t, viewer), compared, since)
 	expect.Lacks(t, "the oldest revision", page(t, viewer+"?revision="+oldID), comparisonPage, since)
-	expect.Lacks(t, "the viewer of links", text(t, send(newHouse().handler(), "GET", "/al/"+publicID, "")), "compare",
+	expect.Lacks(t, "the viewer of links", text(t, send(newServices().handler(), "GET", "/al/"+publicID, "")), "compare",
 		"since.js")
 }
 
 func TestAComparisonOnlyReads(t *testing.T) {
-	s := newHouse()
+	s := newServices()
 	compares(t, s, "")
-	if want := []string{"Find " + artifactID, "List " + artifactID, "Review " + artifactID}; !slices.Equal(s.calls, want) {
-		t.Errorf("calls %q", s.calls)
-	}
+	wantCalls(t, "the page", s, "Find "+artifactID, "List "+artifactID, "Review "+artifactID)
 }

@@ -27,7 +27,7 @@ func (s comparisonSides) change(c tree.Change) pages.FileChange {
 	return out
 }
 
-// anchor names the section of a file, in the same way on every page of two revisions.
+// anchor returns the id of the section of a file. It is the same on every page of a comparison.
 func (c shownComparison) anchor(path string) string {
 	for n, one := range c.Changes {
 		if one.Path() == path {
@@ -37,7 +37,7 @@ func (c shownComparison) anchor(path string) string {
 	return "f0"
 }
 
-// changes lists all files that differ. Those on this page lead to their sections, others to a page of their own.
+// changes lists all files that differ. Files of this page link to their sections, others to pages of their own.
 func (c shownComparison) changes(s comparisonSides) []pages.FileChange {
 	here := map[string]bool{}
 	for _, f := range c.Files {
@@ -54,7 +54,7 @@ func (c shownComparison) changes(s comparisonSides) []pages.FileChange {
 	return out
 }
 
-// files are the files of this page. Only so many of them show pictures, because the browser loads each.
+// files returns the files of this page. The number of pictures is limited, because the browser loads every one.
 func (c shownComparison) files(s comparisonSides) []pages.ComparedFile {
 	var out []pages.ComparedFile
 	pictures := 0
@@ -83,7 +83,7 @@ func (c shownComparison) files(s comparisonSides) []pages.ComparedFile {
 	return out
 }
 
-// note says why no change of a file is shown.
+// note explains why the contents of a file are not shown.
 func note(f comparison.File) string {
 	switch f.Omitted {
 	case comparison.NotText:
@@ -102,7 +102,7 @@ func note(f comparison.File) string {
 	return ""
 }
 
-// operations are the names of the operations on pages.
+// operations name operations for the templates.
 var operations = map[comparison.Op]string{
 	comparison.Same:    "same",
 	comparison.Removed: "removed",
@@ -132,9 +132,8 @@ func hunks(list []comparison.Hunk, anchor string, split bool) (out []pages.Hunk)
 	return out
 }
 
-// beside divides lines into segments of which both sides stand beside each other. Lines that are the same come twice,
-// and changed ones are in the order of one side after the other, so that they read as well where there is no room for
-// two.
+// beside divides lines into segments whose sides stand next to each other. Unchanged lines occur once for each side.
+// Changed ones come old side first, so that they still read well where a narrow screen puts one below the other.
 func beside(lines []pages.Line) (out [][]pages.Line) {
 	for n, l := range lines {
 		same := l.Op == "same"

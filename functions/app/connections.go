@@ -5,6 +5,7 @@ import (
 	"net/url"
 
 	"vitrine/functions/app/pages"
+	"vitrine/shared/adapter/web"
 	"vitrine/shared/entry/agentauth"
 	"vitrine/shared/identity/delegation"
 	"vitrine/shared/identity/oauth"
@@ -14,8 +15,8 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// connections shows one page of each of three lists. Each has a cursor of its own, and the way through one keeps the
-// places in the others.
+// connections shows one page of each of three lists. Each list has a cursor of its own, and links of one keep the
+// cursors of the others.
 func (h *Host) connections(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	at := r.URL.Query()
 	var agents []agentauth.Registration
@@ -68,7 +69,7 @@ func (h *Host) connections(w http.ResponseWriter, r *http.Request, v browserSess
 	return h.page(w, http.StatusOK, p)
 }
 
-// connectionPages are the ways around one of the lists; at are the places in all of them.
+// connectionPages returns the links around one of the lists; at has the cursors of all.
 func connectionPages(at url.Values, list, next string) pages.Pages {
 	p := pages.Pages{Of: list}
 	path := func(after string) string {
@@ -109,10 +110,8 @@ func (h *Host) askUnlinkAgent(w http.ResponseWriter, r *http.Request, v browserS
 	})
 }
 
-func (h *Host) unlinkAgent(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return endAndReturn(w, r, "/connections", func() error {
-		return h.Agents.Unlink(r.Context(), v.Actor, id.Registration(r.PathValue("registrationId")))
-	})
+func (h *Host) unlinkAgent(w http.ResponseWriter, r *http.Request, v browserSession, _ web.Form) error {
+	return returnTo(w, "/connections", h.Agents.Unlink(r.Context(), v.Actor, id.Registration(r.PathValue("registrationId"))))
 }
 
 func (h *Host) askUnlinkProvider(w http.ResponseWriter, r *http.Request, v browserSession) error {
@@ -133,10 +132,8 @@ func (h *Host) askUnlinkProvider(w http.ResponseWriter, r *http.Request, v brows
 	})
 }
 
-func (h *Host) unlinkProvider(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return endAndReturn(w, r, "/connections", func() error {
-		return h.Agents.UnlinkProvider(r.Context(), v.Actor, id.Delegation(r.PathValue("delegationId")))
-	})
+func (h *Host) unlinkProvider(w http.ResponseWriter, r *http.Request, v browserSession, _ web.Form) error {
+	return returnTo(w, "/connections", h.Agents.UnlinkProvider(r.Context(), v.Actor, id.Delegation(r.PathValue("delegationId"))))
 }
 
 func (h *Host) askUnlinkApp(w http.ResponseWriter, r *http.Request, v browserSession) error {
@@ -157,24 +154,18 @@ func (h *Host) askUnlinkApp(w http.ResponseWriter, r *http.Request, v browserSes
 	})
 }
 
-func (h *Host) unlinkApp(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return endAndReturn(w, r, "/connections", func() error {
-		return h.Apps.EndGrant(r.Context(), v.Actor, id.Public(r.PathValue("grantId")))
-	})
+func (h *Host) unlinkApp(w http.ResponseWriter, r *http.Request, v browserSession, _ web.Form) error {
+	return returnTo(w, "/connections", h.Apps.EndGrant(r.Context(), v.Actor, id.Public(r.PathValue("grantId"))))
 }
 
-// endAndReturn serves a form without fields by which something ends, and goes back to a page. What had ended already
-// is no failure.
-func endAndReturn(w http.ResponseWriter, r *http.Request, back string, end func() error) error {
-	if _, err := readForm(r); err != nil {
-		return err
-	}
-	if err := end(); err != nil && !absent(err) {
+// returnTo redirects to a page after something ended, or returns err. What had ended already is no failure.
+func returnTo(w http.ResponseWriter, back string, err error) error {
+	if err != nil && !absent(err) {
 		return err
 	}
 	redirect(w, back)
 	return nil
 }
 
-// absent reports that there is nothing to end, most often because it is the second click of one person.
+// absent reports that there is nothing left to end, most often because of a second click.
 func absent(err error) bool { return fault.KindOf(err) == fault.KindNotFound }

@@ -15,17 +15,8 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// memberOrDeleting and commandOrDeleting serve members whose workspace is being deleted too, because the command line lets them
-// cancel that. Other apps are refused there.
-func (h *Host) memberOrDeleting(handle memberHandler) handler {
-	return h.admitBy(h.deletingVisitor, http.StatusSeeOther, handle)
-}
-
-func (h *Host) commandOrDeleting(handle memberHandler) handler {
-	return h.commandBy(h.deletingVisitor, "/dashboard", handle)
-}
-
-// meets reports whether a member may let the app of a request in: only our own in a workspace that is being deleted.
+// meets reports whether a member may let an app in. While a workspace is being deleted only our own may be, because the
+// command line can cancel that.
 func meets(v browserSession, c oauth.Consent) bool {
 	return c.Client.FirstParty || !v.Actor.Workspace.Deleting()
 }
@@ -57,25 +48,20 @@ func (h *Host) consentPage(w http.ResponseWriter, r *http.Request, v browserSess
 	})
 }
 
-func (h *Host) allowApp(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return h.answerApp(w, r, v, h.Apps.Allow, true)
+func (h *Host) allowApp(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
+	return h.answerApp(w, r, v, form["req"], h.Apps.Allow, true)
 }
 
-func (h *Host) denyApp(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return h.answerApp(w, r, v, h.Apps.Deny, false)
+func (h *Host) denyApp(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
+	return h.answerApp(w, r, v, form["req"], h.Apps.Deny, false)
 }
 
-// answerApp answers an app and sends the browser back to it: by a page, for browsers follow no redirect from a form to
-// another origin here.
+// answerApp answers an app, and shows a page that leads the browser back to it. A redirect would not do, because the
+// form-action policy blocks one from a form to another origin.
 func (h *Host) answerApp(
-	w http.ResponseWriter, r *http.Request, v browserSession,
+	w http.ResponseWriter, r *http.Request, v browserSession, request string,
 	answer func(context.Context, credential.Actor, string) (string, error), allowed bool,
 ) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
-	request := form["req"]
 	web.RedactSecret(r.Context(), request)
 	c, err := h.Apps.Consent(r.Context(), request)
 	if err != nil {
@@ -100,7 +86,7 @@ func (h *Host) answerApp(
 	})
 }
 
-// errorMeanings are the errors of apps in words.
+// errorMeanings explain the errors of apps.
 var errorMeanings = map[fault.OAuthCode]string{
 	fault.OAuthUnsupportedResponse: "The app wants its answer in a form that this service does not give.",
 	fault.OAuthInvalidTarget:       "The app asks for access to something that this service does not offer.",
@@ -108,10 +94,10 @@ var errorMeanings = map[fault.OAuthCode]string{
 
 const malformed = "Something in the app’s request is missing or not allowed."
 
-// appError tells a person what was wrong with the request of an app. It goes on to the app by itself only if the member
-// of this browser lets the app in already.
+// appError shows a person what was wrong with the request of an app. It redirects to the app only if the member of this
+// browser has let the app in before, so that nobody can use this host as an open redirect.
 func (h *Host) appError(w http.ResponseWriter, r *http.Request) error {
-	v, err := h.visitor(r)
+	v, err := h.visitor(r, false)
 	if err != nil && fault.CodeOf(err) != fault.NotAuthenticated {
 		return err
 	}
@@ -139,11 +125,11 @@ func (h *Host) appError(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// code runs in the page that follows a link with one of these schemes.
+// code are the schemes whose links run code in the page.
 var code = []string{"javascript", "data", "vbscript", "blob", "file", "about", "filesystem", "view-source"}
 
-// leaving lets the authorization server's redirects into a page. It checks them when clients register; a scheme that
-// runs code is refused here once more.
+// leaving allows a redirect of the authorization server in a page. The server checks schemes when clients register;
+// those that run code are refused here once more.
 func leaving(to string) (template.URL, error) {
 	u, err := url.Parse(to)
 	if err != nil || u.Scheme == "" || slices.Contains(code, u.Scheme) {
@@ -152,7 +138,7 @@ func leaving(to string) (template.URL, error) {
 	return template.URL(to), nil
 }
 
-// consentOver says one thing for every request that cannot be answered.
+// consentOver gives every request that cannot be answered the same page.
 func consentOver(err error) error {
 	if kind := fault.KindOf(err); kind != fault.KindInvalid && kind != fault.KindNotFound && kind != fault.KindGone {
 		return err

@@ -15,9 +15,9 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Deletions deletes workspaces, and keeps those that are being deleted.
+// Deletions deletes workspaces, or keeps them as long as that is possible.
 type Deletions interface {
-	// AuthenticateDeleting is Sessions.Authenticate that also finds members whose workspace is being deleted.
+	// AuthenticateDeleting is Sessions.Authenticate for members whose workspace is being deleted, too.
 	AuthenticateDeleting(ctx context.Context, secret, requestID string) (session.Authenticated, error)
 	// Request closes the workspace at once; forbidden without the right admin or a fresh sign-in, invalid_request if
 	// confirm is not its name.
@@ -33,33 +33,33 @@ const (
 	requestedPath = deletionPath + "/requested"
 )
 
-// deletionRoutes ask whether to delete a workspace, and show the one page that there is while it is being deleted.
+// deletionRoutes ask whether to delete a workspace, and show the one page that is left while it is being deleted.
 func (h *Host) deletionRoutes() []route {
-	asked := needs(credential.Admin, h.freshly(deletePath, h.askDelete))
-	typed := needs(credential.Admin, h.freshly(deletePath, h.requestDeletion))
+	const admin = credential.Admin
+	request := members{
+		form:  h.requestDeletion,
+		back:  "/settings",
+		right: admin,
+		fresh: deletePath,
+	}
+	cancel := members{
+		form:     h.cancelDeletion,
+		back:     deletionPath,
+		right:    admin,
+		deleting: true,
+	}
 	return []route{
 		{
 			method: "GET",
 			path:   deletePath,
-			handle: h.member(asked),
+			handle: members{page: h.askDelete, right: admin, fresh: deletePath},
 			parent: "/settings",
 		},
-		{method: "POST", path: deletePath, handle: h.command("/settings", typed)},
-		{method: "GET", path: requestedPath, handle: withTimeout(h.deletionRequested)},
-		{method: "GET", path: deletionPath, handle: h.admitBy(h.deletingVisitor, http.StatusSeeOther, h.deletion)},
-		{
-			method: "POST",
-			path:   deletionPath + "/cancel",
-			handle: h.commandBy(h.deletingVisitor, deletionPath, needs(credential.Admin, h.cancelDeletion)),
-		},
+		{method: "POST", path: deletePath, handle: request},
+		{method: "GET", path: requestedPath, handle: timed(h.deletionRequested)},
+		{method: "GET", path: deletionPath, handle: members{page: h.deletion, deleting: true}},
+		{method: "POST", path: deletionPath + "/cancel", handle: cancel},
 	}
-}
-
-// deletingVisitor is visitor that also finds members whose workspace is being deleted.
-func (h *Host) deletingVisitor(r *http.Request) (browserSession, error) {
-	return h.visitorBy(r, func(ctx context.Context, secret, requestID string) (session.Authenticated, error) {
-		return h.Deletions.AuthenticateDeleting(ctx, secret, requestID)
-	})
 }
 
 // beingDeleted reports whether a visitor was refused because the workspace is being deleted.
@@ -69,7 +69,7 @@ func (h *Host) askDelete(w http.ResponseWriter, r *http.Request, v browserSessio
 	return h.showDelete(w, r, v, http.StatusOK, "")
 }
 
-// showDelete asks for the name of the workspace; problem is what was wrong with the one that was typed.
+// showDelete asks for the name of the workspace. problem says what was wrong with the name that was typed.
 func (h *Host) showDelete(
 	w http.ResponseWriter, _ *http.Request, v browserSession, status int, problem string,
 ) error {
@@ -80,12 +80,8 @@ func (h *Host) showDelete(
 	})
 }
 
-func (h *Host) requestDeletion(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
-	_, err = h.Deletions.Request(r.Context(), v.Actor, form["confirm"])
+func (h *Host) requestDeletion(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
+	_, err := h.Deletions.Request(r.Context(), v.Actor, form["confirm"])
 	if fault.CodeOf(err) == fault.InvalidRequest {
 		web.Failed(r.Context(), fault.InvalidRequest, err)
 		return h.showDelete(w, r, v, http.StatusBadRequest,
@@ -106,7 +102,7 @@ func (h *Host) deletionRequested(w http.ResponseWriter, _ *http.Request) error {
 	})
 }
 
-// deletion is the page of a member whose workspace is being deleted. Others have no use for it.
+// deletion is the page of members whose workspace is being deleted. Others are sent to theirs.
 func (h *Host) deletion(w http.ResponseWriter, _ *http.Request, v browserSession) error {
 	of := v.Actor.Workspace
 	if !of.Deleting() {
@@ -121,10 +117,7 @@ func (h *Host) deletion(w http.ResponseWriter, _ *http.Request, v browserSession
 	})
 }
 
-func (h *Host) cancelDeletion(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	if _, err := readForm(r); err != nil {
-		return err
-	}
+func (h *Host) cancelDeletion(w http.ResponseWriter, r *http.Request, v browserSession, _ web.Form) error {
 	if _, err := h.Deletions.Cancel(r.Context(), v.Actor); err != nil {
 		return err
 	}

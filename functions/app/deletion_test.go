@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -14,9 +15,9 @@ import (
 func confirming(name string) url.Values { return url.Values{"confirm": {name}} }
 
 func TestAWorkspaceIsDeletedByItsName(t *testing.T) {
-	s := newHouse()
-	expect.Has(t, "the question", page(t, deletePath), s.name, "14 days")
-	if r := s.post(deletePath, confirming(s.name)); !dropsSession(r.Header.Values("Set-Cookie")) {
+	s := newServices()
+	expect.Has(t, "the question", page(t, deletePath), s.actor.Workspace.Name, "14 days")
+	if r := s.post(deletePath, confirming(s.actor.Workspace.Name)); !dropsSession(r.Header.Values("Set-Cookie")) {
 		t.Errorf("the session goes on: %v", r.Header)
 	}
 	expect.Has(t, "the page after it", text(t, send(s.handler(), "GET", requestedPath, "")), "14 days")
@@ -30,19 +31,19 @@ func dropsSession(cookies []string) bool {
 
 func TestNobodyDeletesAWorkspaceByChance(t *testing.T) {
 	for name, c := range map[string]struct {
-		set    func(*house)
+		set    func(*fakeServices)
 		typed  string
 		status int
 		says   string
 	}{
-		"another name":         {func(*house) {}, "harbour survey", 400, "type the name of the workspace exactly"},
-		"no name":              {func(*house) {}, "", 400, "type the name of the workspace exactly"},
-		"an old sign-in":       {func(s *house) { s.authenticated = noon.Add(-limits.FreshSignIn) }, "Harbour Survey", 403, "Confirm that it is you"},
-		"an unknown sign-in":   {func(s *house) { s.authenticated = time.Time{} }, "Harbour Survey", 403, "Confirm that it is you"},
+		"another name":         {func(*fakeServices) {}, "harbour survey", 400, "type the name of the workspace exactly"},
+		"no name":              {func(*fakeServices) {}, "", 400, "type the name of the workspace exactly"},
+		"an old sign-in":       {func(s *fakeServices) { s.actor.AuthenticatedAt = noon.Add(-limits.FreshSignIn) }, "Harbour Survey", 403, "Confirm that it is you"},
+		"an unknown sign-in":   {func(s *fakeServices) { s.actor.AuthenticatedAt = time.Time{} }, "Harbour Survey", 403, "Confirm that it is you"},
 		"is being deleted now": {deleting(noon.Add(time.Hour)), "Harbour Survey", 401, "This workspace is being deleted"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newHouse()
+			s := newServices()
 			c.set(s)
 			r := signedIn(s.handler(), "POST", deletePath, confirming(c.typed))
 			wantAnswer(t, "it answers", r, c.status, c.says)
@@ -54,12 +55,12 @@ func TestNobodyDeletesAWorkspaceByChance(t *testing.T) {
 }
 
 func TestThereIsOnePageWhileAWorkspaceIsBeingDeleted(t *testing.T) {
-	s := newHouse()
-	s.deletes = noon.Add(3 * limits.Day)
+	s := newServices()
+	s.actor.Workspace.DeletesAt = noon.Add(3 * limits.Day)
 	for _, path := range []string{"/", "/dashboard", "/artifacts", "/keys", "/connections", "/audit", "/settings", "/claim"} {
 		wantRedirect(t, path, signedIn(s.handler(), "GET", path, nil), deletionPath)
 	}
-	expect.Has(t, "the page", page(t, deletionPath, deleting(s.deletes)), "Keep this workspace", "Sign out", s.name, s.deletes.UTC().Format("15:04"))
+	expect.Has(t, "the page", page(t, deletionPath, deleting(s.actor.Workspace.DeletesAt)), "Keep this workspace", "Sign out", s.actor.Workspace.Name, s.actor.Workspace.DeletesAt.UTC().Format("15:04"))
 	wantRedirect(t, "keeping", s.post(deletionPath+"/cancel", nil), "/dashboard")
 	if !slices.Contains(s.calls, "CancelDeletion") {
 		t.Errorf("keeping calls %v", s.calls)
@@ -69,22 +70,23 @@ func TestThereIsOnePageWhileAWorkspaceIsBeingDeleted(t *testing.T) {
 func TestAMemberWithoutTheRightSeesWhenTheWorkspaceGoes(t *testing.T) {
 	going := all(reader, deleting(noon.Add(limits.Day)))
 	expect.Lacks(t, "a reader's page", page(t, deletionPath, going), "Keep this workspace")
-	s := newHouse()
+	s := newServices()
 	going(s)
 	wantAnswer(t, "keeping answers", s.post(deletionPath+"/cancel", nil), 403)
 }
 
 func TestAWorkspaceThatStaysHasNoSuchPage(t *testing.T) {
-	wantRedirect(t, "the page", signedIn(newHouse().handler(), "GET", deletionPath, nil), "/dashboard")
+	wantRedirect(t, "the page", signedIn(newServices().handler(), "GET", deletionPath, nil), "/dashboard")
 }
 
 func TestOnlyOurOwnAppsGetInWhileAWorkspaceIsBeingDeleted(t *testing.T) {
 	for own, want := range map[bool]int{true: 200, false: 303} {
-		s := newHouse()
-		s.deletes, s.firstParty = noon.Add(limits.Day), own
-		r := signedIn(s.handler(), "GET", "/oauth/consent?req=x", nil)
-		if r.StatusCode != want {
-			t.Errorf("our own %t: %d", own, r.StatusCode)
+		s := newServices()
+		deleting(noon.Add(limits.Day))(s)
+		if own {
+			s.apps.ConsentFn = ownApp
 		}
+		r := signedIn(s.handler(), "GET", "/oauth/consent?req=x", nil)
+		wantAnswer(t, fmt.Sprintf("our own: %t", own), r, want)
 	}
 }

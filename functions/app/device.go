@@ -13,12 +13,12 @@ import (
 
 const badDevice = "No device is waiting with this code: it may be mistyped, already answered, or older than 15 minutes. Check the letters, or start again on the device."
 
-// devicePage takes a code. One in the address is filled in and does nothing until it is sent.
+// devicePage asks for a code. One in the address fills in the field, and has no effect until it is sent.
 func (h *Host) devicePage(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	return h.page(w, http.StatusOK, pages.Device{Layout: v.layout(""), Code: typed(r.URL.Query().Get("code"))})
 }
 
-// typed is a code as it may stand in a field again: letters, digits and what people put between them.
+// typed returns a code as it may stand in the field again: letters, digits, and what people put between them.
 func typed(code string) string {
 	kept := strings.Map(func(c rune) rune {
 		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == ' ' {
@@ -29,12 +29,8 @@ func typed(code string) string {
 	return kept[:min(len(kept), 60)]
 }
 
-// showDevice shows who asks. It changes no state.
-func (h *Host) showDevice(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
+// showDevice shows which device asks, and changes nothing.
+func (h *Host) showDevice(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 	code := form["code"]
 	web.RedactSecret(r.Context(), code)
 	d, err := h.Apps.Device(r.Context(), v.Actor, code)
@@ -61,44 +57,36 @@ func (h *Host) badDevice(w http.ResponseWriter, r *http.Request, v browserSessio
 	return h.page(w, http.StatusNotFound, pages.Device{Layout: v.layout(""), Code: typed(code), Error: badDevice})
 }
 
-// answerDevice settles a device by one of the answers.
+func (h *Host) approveDevice(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
+	return h.answerDevice(w, r, v, form["code"], h.Apps.ApproveDevice, pages.Done{
+		Layout:  v.layout(""),
+		Heading: "The device is in",
+		Subject: v.Actor.Workspace.Name,
+		Points: []string{
+			"It goes on by itself within a few seconds: you can close this page.",
+			"It acts in your name until its access ends or you end it.",
+		},
+		Links: []pages.Link{{Path: "/connections", Text: "Connections"}, {Path: "/dashboard", Text: "Overview"}},
+	})
+}
+
+func (h *Host) denyDevice(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
+	return h.answerDevice(w, r, v, form["code"], h.Apps.DenyDevice,
+		denied(v, "The device will learn of it the next time it asks."))
+}
+
+// answerDevice approves or denies a device, and shows done.
 func (h *Host) answerDevice(
-	answer func(context.Context, credential.Actor, string) error, done func(browserSession) pages.Done,
-) memberHandler {
-	return func(w http.ResponseWriter, r *http.Request, v browserSession) error {
-		form, err := readForm(r)
-		if err != nil {
-			return err
-		}
-		web.RedactSecret(r.Context(), form["code"])
-		err = answer(r.Context(), v.Actor, form["code"])
-		if absent(err) {
-			return h.badDevice(w, r, v, form["code"], err)
-		}
-		if err != nil {
-			return err
-		}
-		return h.page(w, http.StatusOK, done(v))
+	w http.ResponseWriter, r *http.Request, v browserSession, code string,
+	answer func(context.Context, credential.Actor, string) error, done pages.Done,
+) error {
+	web.RedactSecret(r.Context(), code)
+	err := answer(r.Context(), v.Actor, code)
+	if absent(err) {
+		return h.badDevice(w, r, v, code, err)
 	}
-}
-
-func (h *Host) approveDevice(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return h.answerDevice(h.Apps.ApproveDevice, func(v browserSession) pages.Done {
-		return pages.Done{
-			Layout:  v.layout(""),
-			Heading: "The device is in",
-			Subject: v.Actor.Workspace.Name,
-			Points: []string{
-				"It goes on by itself within a few seconds: you can close this page.",
-				"It acts in your name until its access ends or you end it.",
-			},
-			Links: []pages.Link{{Path: "/connections", Text: "Connections"}, {Path: "/dashboard", Text: "Overview"}},
-		}
-	})(w, r, v)
-}
-
-func (h *Host) denyDevice(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return h.answerDevice(h.Apps.DenyDevice, func(v browserSession) pages.Done {
-		return denied(v, "The device will learn of it the next time it asks.")
-	})(w, r, v)
+	if err != nil {
+		return err
+	}
+	return h.page(w, http.StatusOK, done)
 }

@@ -19,9 +19,9 @@ const question = `<button class="button danger" type="submit">`
 
 // T43: a page of another site cannot put a question under the pointer.
 func TestQuestionsAreNotAskedForOtherSites(t *testing.T) {
-	h := newHouse().handler()
+	h := newServices().handler()
 	asked := 0
-	for _, path := range rooms {
+	for _, path := range memberPages {
 		if path == agentPath {
 			continue // it needs another cookie, and asks in a form of its own
 		}
@@ -89,15 +89,15 @@ func tick(p *browser.Page, ms int) { browser.Eval[bool](&p.Document, fmt.Sprintf
 
 // doubleClick clicks twice on a page of another site that leads to a path of the host after the first click. The button
 // that the second one is meant for is looked up before.
-func (in *inhabited) doubleClick(t *testing.T, p *browser.Page, path, button string, gap int) (x, y float64) {
+func (s *testServer) doubleClick(t *testing.T, p *browser.Page, path, button string, gap int) (x, y float64) {
 	t.Helper()
-	in.enter(p)
-	p.Go(in.appURL + path)
+	s.enter(p)
+	p.Go(s.appURL + path)
 	x, y = p.Middle(button)
-	p.Go(trap(t, in.appURL+path))
+	p.Go(trap(t, s.appURL+path))
 	p.MoveMouse(x, y)
 	p.PressMouse(x, y, 1)
-	p.Wait(`location.origin === "` + in.appURL + `" && document.readyState === "complete"`)
+	p.Wait(`location.origin === "` + s.appURL + `" && document.readyState === "complete"`)
 	// Two frames later the page is painted, and takes clicks.
 	browser.Eval[bool](&p.Document, `new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`)
 	tick(p, gap)
@@ -105,18 +105,18 @@ func (in *inhabited) doubleClick(t *testing.T, p *browser.Page, path, button str
 	return x, y
 }
 
-func (in *inhabited) did(call string) bool {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	return slices.Contains(in.calls, call)
+func (s *testServer) hasChanged(call string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Contains(s.changes, call)
 }
 
 // T43
 func TestADoubleClickOnAnotherSiteDeletesNothing(t *testing.T) {
-	in, p := inhabit(t), browser.Open(t)
+	server, p := startServer(t), browser.Open(t)
 	p.Before(clock)
-	in.doubleClick(t, p, artifactPage+"/delete", submit, 300)
-	if to := sent(p); to != "" || in.did("Delete "+artifactID) {
+	server.doubleClick(t, p, artifactPage+"/delete", submit, 300)
+	if to := sent(p); to != "" || server.hasChanged("Delete "+artifactID) {
 		t.Fatalf("the second click sent a form to %q", to)
 	}
 	p.Click(`a[href$="/delete"]`)
@@ -124,19 +124,19 @@ func TestADoubleClickOnAnotherSiteDeletesNothing(t *testing.T) {
 	tick(p, 700)
 	p.Click(submit)
 	p.Wait(`location.pathname === "/artifacts"`)
-	if !in.did("Delete " + artifactID) {
-		t.Errorf("who means it cannot delete: %v", in.calls)
+	if !server.hasChanged("Delete " + artifactID) {
+		t.Errorf("who means it cannot delete: %v", server.calls)
 	}
 	p.Clean()
 }
 
 // T43
 func TestADoubleClickOnAnotherSiteAllowsNoApp(t *testing.T) {
-	in, p := inhabit(t), browser.Open(t)
-	in.redirect = in.appURL + "/test/cb?code=x"
+	server, p := startServer(t), browser.Open(t)
+	server.apps.redirect = server.appURL + "/test/cb?code=x"
 	p.Before(clock)
-	x, y := in.doubleClick(t, p, "/oauth/consent?req=abc", submit, 699)
-	if to := sent(p); to != "" || in.did("Allow abc") {
+	x, y := server.doubleClick(t, p, "/oauth/consent?req=abc", submit, 699)
+	if to := sent(p); to != "" || server.hasChanged("Allow abc") {
 		t.Fatalf("the second click sent a form to %q", to)
 	}
 	tick(p, 700)
@@ -146,18 +146,18 @@ func TestADoubleClickOnAnotherSiteAllowsNoApp(t *testing.T) {
 	p.MoveMouse(x+1, y)
 	p.PressMouse(x+1, y, 1)
 	p.WaitText("Your answer goes back")
-	if !in.did("Allow abc") {
-		t.Errorf("who means it cannot allow: %v", in.calls)
+	if !server.hasChanged("Allow abc") {
+		t.Errorf("who means it cannot allow: %v", server.calls)
 	}
 	p.Clean()
 }
 
 // A browser that does not say where a request comes from gets the question, and so does one that goes back to it.
 func TestDecisionsWaitUntilTheyWereSeen(t *testing.T) {
-	in, p := inhabit(t), browser.Open(t)
-	in.redirect = in.appURL + "/robots.txt"
+	server, p := startServer(t), browser.Open(t)
+	server.apps.redirect = server.appURL + "/robots.txt"
 	p.Before(clock)
-	in.enter(p)
+	server.enter(p)
 	for _, d := range []struct{ path, before, button, after string }{
 		{"/artifacts/" + artifactID + "/delete", "", submit, "/artifacts"},
 		{"/artifacts/" + artifactID, "", `form[action$="/restore"] button`, "/artifacts/" + artifactID + "#revisions"},
@@ -167,7 +167,7 @@ func TestDecisionsWaitUntilTheyWereSeen(t *testing.T) {
 		{"/claim#" + claimToken, "", `form[action="/claim/confirm"] button`, "/claim/confirm"},
 		{agentPath, "", submit, ""},
 	} {
-		p.Go(in.appURL + d.path)
+		p.Go(server.appURL + d.path)
 		if d.before != "" {
 			press(d.before)(p)
 		}
@@ -197,10 +197,10 @@ func TestDecisionsWaitUntilTheyWereSeen(t *testing.T) {
 }
 
 func TestDecisionsAreMadeByKeysAndByFingers(t *testing.T) {
-	in, p := inhabit(t), browser.Open(t)
-	in.redirect = in.appURL + "/robots.txt"
+	server, p := startServer(t), browser.Open(t)
+	server.apps.redirect = server.appURL + "/robots.txt"
 	p.Before(clock)
-	in.enter(p)
+	server.enter(p)
 	for name, decide := range map[string]func(){
 		"a key":    func() { p.Press(kb.Enter) },
 		"a finger": func() { p.Do(chromedp.Tap(chromedp.CSS(submit))) },
@@ -209,7 +209,7 @@ func TestDecisionsAreMadeByKeysAndByFingers(t *testing.T) {
 		},
 	} {
 		p.Do(chromedp.EmulateViewport(1280, 800, chromedp.EmulateTouch))
-		p.Go(in.appURL + "/oauth/consent?req=abc")
+		p.Go(server.appURL + "/oauth/consent?req=abc")
 		browser.Eval[bool](&p.Document, `(document.querySelector("main button[type=submit]").focus(), sessionStorage.clear(), true)`)
 		tick(p, 699)
 		if decide(); sent(p) != "" {

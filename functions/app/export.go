@@ -5,38 +5,36 @@ import (
 	"net/http"
 
 	"vitrine/functions/app/pages"
+	"vitrine/shared/adapter/web"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/publishing/export"
 )
 
-// Exports let members take everything out of a workspace. All of it takes the scope admin.
+// Exports let members take everything out of a workspace. All methods need the scope admin.
 type Exports interface {
-	// Request answers the export that is being made, or a new one; forbidden without a fresh sign-in, rate_limited_actor
+	// Request returns the export that is being made, or begins one; forbidden without a fresh sign-in, rate_limited_actor
 	// after too many on a day.
 	Request(
 		ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record,
 	) (export.Export, error)
-	// Find answers the newest export, nil if there is none.
+	// Find returns the newest export, nil if there is none.
 	Find(ctx context.Context, by credential.Actor) (*export.Export, error)
-	// URL answers where an archive is, from 1 on; empty without a fresh sign-in.
+	// URL returns where an archive is, numbered from 1; empty without a fresh sign-in.
 	URL(by credential.Actor, e export.Export, volume int) (string, error)
 }
 
-// exportRoutes are what the settings say of exports.
+// exportRoutes take the form of the settings.
 func (h *Host) exportRoutes() []route {
-	return []route{{
-		method: "POST",
-		path:   "/settings/export",
-		handle: h.command("/settings", needs(credential.Admin, h.freshly("/settings", h.requestExport))),
-	}}
+	return []route{{method: "POST", path: "/settings/export", handle: members{
+		form:  h.requestExport,
+		back:  "/settings",
+		right: credential.Admin,
+		fresh: "/settings",
+	}}}
 }
 
-func (h *Host) requestExport(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
+func (h *Host) requestExport(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 	command, err := commandOf(v, idempotency.CreateExport, "", form["once"], nil)
 	if err != nil {
 		return err

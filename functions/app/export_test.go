@@ -1,40 +1,16 @@
 package app
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"time"
 
 	"vitrine/scripts/testkit/expect"
-	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/id"
-	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/export"
 	"vitrine/shared/publishing/tree"
 )
-
-// exporters answers in place of what exports workspaces.
-type exporters struct{ *house }
-
-func (e exporters) Request(
-	ctx context.Context, _ credential.Actor, c idempotency.Command, _ *idempotency.Record,
-) (export.Export, error) {
-	e.commands = append(e.commands, c)
-	return export.Export{Status: export.Pending}, e.called(ctx, "Export")
-}
-
-func (e exporters) Find(ctx context.Context, _ credential.Actor) (*export.Export, error) {
-	return e.exported, e.called(ctx, "Find export")
-}
-
-func (e exporters) URL(by credential.Actor, of export.Export, volume int) (string, error) {
-	if by.SignedInLately(noon) != nil {
-		return "", nil
-	}
-	return "http://127.0.0.1:8703/x/" + of.FileName(volume), nil
-}
 
 // exportIn is an export in a state.
 func exportIn(status export.Status) *export.Export {
@@ -53,13 +29,6 @@ func exportIn(status export.Status) *export.Export {
 			{Size: 2_500_000, SHA256: tree.DigestOf("two")},
 		},
 	}
-}
-
-// exporting is a house with an export.
-func exporting(e *export.Export) *house {
-	s := newHouse()
-	s.exported = e
-	return s
 }
 
 func TestTheSettingsSayHowFarAnExportIs(t *testing.T) {
@@ -89,9 +58,10 @@ func TestTheSettingsSayHowFarAnExportIs(t *testing.T) {
 		"not counted yet": {&export.Export{Status: export.Pending}, false, []string{"begins within a minute"}, []string{button}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := exporting(c.export)
+			s := newServices()
+			s.exports.newest = c.export
 			if c.stale {
-				s.authenticated = noon.Add(-limits.FreshSignIn)
+				s.actor.AuthenticatedAt = noon.Add(-limits.FreshSignIn)
 			}
 			body := text(t, signedIn(s.handler(), "GET", "/settings", nil))
 			_, section, _ := strings.Cut(body, `<h2 id="export">`)
@@ -102,15 +72,11 @@ func TestTheSettingsSayHowFarAnExportIs(t *testing.T) {
 }
 
 func TestAnExportTakesAFreshSignIn(t *testing.T) {
-	s := newHouse()
-	s.authenticated = noon.Add(-limits.FreshSignIn)
-	r := s.post("/settings/export", onlyNamed)
-	body := text(t, r)
-	expect.Has(t, "an old sign-in", body,
+	s := newServices()
+	s.actor.AuthenticatedAt = noon.Add(-limits.FreshSignIn)
+	wantAnswer(t, "an old sign-in", s.post("/settings/export", onlyNamed), 403,
 		"Confirm that it is you", "Nothing was done", "fresh=1&amp;returnPathname=%2Fsettings")
-	if r.StatusCode != 403 || len(s.commands) > 0 {
-		t.Errorf("an old sign-in: %d", r.StatusCode)
-	}
+	wantCalls(t, "an old sign-in", s)
 }
 
 func TestAReaderSeesNoExport(t *testing.T) {

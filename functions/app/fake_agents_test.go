@@ -3,11 +3,14 @@ package app
 import (
 	"cmp"
 	"context"
+	"net/netip"
+	"slices"
 	"time"
 
 	"vitrine/shared/entry/agentauth"
 	"vitrine/shared/entry/claim"
 	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/delegation"
 	"vitrine/shared/identity/oauth"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/cursor"
@@ -17,41 +20,31 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-type agents struct{ *house }
+type fakeAgents struct {
+	*fakeServices
+	PreviewFn func(*agentauth.Request) error // changes the request, or refuses it; nil: neither
+}
 
-func (a agents) Preview(ctx context.Context, _ credential.Actor, token string) (agentauth.Request, error) {
-	if err := a.called(ctx, "Look "+token); err != nil {
-		return agentauth.Request{}, err
-	}
-	if a.over != nil {
-		return agentauth.Request{}, a.over
-	}
-	var vouched agentauth.Vouched
-	if a.vouched {
-		d := linkedDelegation(a.client, a.email)
-		vouched = agentauth.Vouched{
-			Principal: d.Principal,
-			Provider:  d.Provider,
-			Email:     d.Email,
-			Scopes:    d.Scopes,
-		}
-	}
-	return agentauth.Request{
-		Vouched:      vouched,
+func (f *fakeAgents) Preview(ctx context.Context, _ credential.Actor, token string) (agentauth.Request, error) {
+	r := agentauth.Request{
 		Registration: agentID,
 		CreatedAt:    noon.Add(-time.Hour),
 		Network:      "198.51.100.0/24",
 		ExpiresAt:    noon.Add(10 * time.Minute),
-		Artifacts:    []string{a.title, "Counts by observer"},
+		Artifacts:    []string{f.title, "Counts by observer"},
 		Count:        3,
-	}, nil
+	}
+	err := f.called(ctx, "Look "+token)
+	if err == nil && f.PreviewFn != nil {
+		err = f.PreviewFn(&r)
+	}
+	return r, err
 }
 
-func (a agents) Complete(
+func (f *fakeAgents) Complete(
 	ctx context.Context, _ credential.Actor, c contract.CompleteClaim,
 ) (contract.CompletedClaim, error) {
-	a.completed = c
-	if err := a.called(ctx, "Complete"); err != nil {
+	if err := f.changed(ctx, "Complete "+c.UserCode+" "+c.AttemptToken); err != nil {
 		return contract.CompletedClaim{}, err
 	}
 	if c.UserCode != "123456" {
@@ -60,22 +53,24 @@ func (a agents) Complete(
 	return contract.CompletedClaim{OK: true, RegistrationID: agentID}, nil
 }
 
-func (a agents) Refuse(ctx context.Context, _ credential.Actor, token string) error {
-	return a.called(ctx, "Refuse "+token)
+func (f *fakeAgents) Refuse(ctx context.Context, _ credential.Actor, token string) error {
+	return f.changed(ctx, "Refuse "+token)
 }
 
-func (a agents) Connections(
+func (f *fakeAgents) Connections(
 	ctx context.Context, by credential.Actor, p cursor.Page,
 ) ([]agentauth.Registration, string, error) {
-	if a.empty {
+	if f.empty {
 		return nil, "", nil
 	}
-	one, err := a.Connection(ctx, by, agentID)
-	next, wrong := a.turn(p)
-	return []agentauth.Registration{one}, next, cmp.Or(err, wrong)
+	one, _ := f.Connection(ctx, by, agentID)
+	next, err := f.turn(ctx, p.Cursor)
+	return []agentauth.Registration{one}, next, err
 }
 
-func (a agents) Connection(ctx context.Context, _ credential.Actor, r id.Registration) (agentauth.Registration, error) {
+func (f *fakeAgents) Connection(
+	ctx context.Context, _ credential.Actor, r id.Registration,
+) (agentauth.Registration, error) {
 	if r != agentID {
 		return agentauth.Registration{}, fault.New(fault.NotFound, "no such agent")
 	}
@@ -85,36 +80,73 @@ func (a agents) Connection(ctx context.Context, _ credential.Actor, r id.Registr
 		CreatedAt:   noon.Add(-time.Hour),
 		CompletedAt: noon,
 		Network:     "198.51.100.0/24",
-	}, a.failing(ctx)
+	}, f.failing(ctx)
 }
 
-// turn answers what follows a page; "gone" is a cursor of nobody here.
-func (h *house) turn(p cursor.Page) (string, error) {
-	if p.Cursor == "gone" {
-		return "", fault.New(fault.InvalidCursor, "not here")
+func (f *fakeAgents) Unlink(ctx context.Context, _ credential.Actor, r id.Registration) error {
+	return f.changed(ctx, "Unlink "+string(r))
+}
+
+func (f *fakeAgents) LinkedProviders(
+	ctx context.Context, _ credential.Actor, p cursor.Page,
+) ([]delegation.Delegation, string, error) {
+	if len(f.linked) == 0 {
+		return nil, "", f.failing(ctx)
 	}
-	if !h.more {
-		return "", nil
+	next, err := f.turn(ctx, p.Cursor)
+	return f.linked, next, err
+}
+
+func (f *fakeAgents) LinkedProvider(
+	_ context.Context, _ credential.Actor, which id.Delegation,
+) (delegation.Delegation, error) {
+	n := slices.IndexFunc(f.linked, func(one delegation.Delegation) bool { return one.ID() == which })
+	if n < 0 {
+		return delegation.Delegation{}, fault.New(fault.NotFound, "no such provider")
 	}
-	return "next+cursor", nil
+	return f.linked[n], nil
 }
 
-func (h *house) failing(ctx context.Context) error {
-	if h.hang {
-		<-ctx.Done()
-		return ctx.Err()
+func (f *fakeAgents) UnlinkProvider(ctx context.Context, _ credential.Actor, which id.Delegation) error {
+	return f.changed(ctx, "Unlink "+string(which))
+}
+
+// linkedDelegation is one of a provider with a name.
+func linkedDelegation(name, email string) delegation.Delegation {
+	return delegation.Delegation{
+		Principal: delegation.Principal{
+			Issuer:   "https://agents.example/tenant",
+			Subject:  name,
+			Audience: "http://localhost:8701",
+		},
+		Generation: 1,
+		Provider:   name,
+		Email:      email,
+		Scopes:     []credential.Scope{credential.Read, credential.Publish},
+		CreatedAt:  noon.Add(-48 * time.Hour),
+		SeenAt:     noon.Add(-time.Hour),
 	}
-	return h.fail
 }
 
-func (a agents) Unlink(ctx context.Context, _ credential.Actor, r id.Registration) error {
-	return a.called(ctx, "Unlink "+string(r))
+// vouching has two providers whose agents work for the person; one vouches for the agent that asks.
+func vouching(s *fakeServices) {
+	s.linked = []delegation.Delegation{linkedDelegation(s.client, s.email), linkedDelegation("Night Desk", s.email)}
+	s.agents.PreviewFn = func(r *agentauth.Request) error {
+		d := s.linked[0]
+		r.Vouched = agentauth.Vouched{
+			Principal: d.Principal,
+			Provider:  d.Provider,
+			Email:     d.Email,
+			Scopes:    d.Scopes,
+		}
+		return nil
+	}
 }
 
-type claims struct{ *house }
+type fakeClaims struct{ *fakeServices }
 
-func (c claims) Preview(ctx context.Context, _ credential.Actor, token string) (claim.Preview, error) {
-	if err := c.called(ctx, "Look "+token); err != nil {
+func (f fakeClaims) Preview(ctx context.Context, _ credential.Actor, token string) (claim.Preview, error) {
+	if err := f.called(ctx, "Look "+token); err != nil {
 		return claim.Preview{}, err
 	}
 	if token != claimToken {
@@ -123,86 +155,107 @@ func (c claims) Preview(ctx context.Context, _ credential.Actor, token string) (
 	return claim.Preview{
 		CreatedAt: noon.Add(-time.Hour),
 		ExpiresAt: noon.Add(limits.ClaimTokenLife),
-		Titles:    []string{c.title},
+		Titles:    []string{f.title},
 		Count:     1,
 	}, nil
 }
 
-func (c claims) Claim(
+func (f fakeClaims) Claim(
 	ctx context.Context, _ credential.Actor, command idempotency.Command, _ *idempotency.Record, token string,
 ) (contract.Claimed, error) {
-	c.commands = append(c.commands, command)
-	if err := c.called(ctx, "Claim "+token); err != nil {
-		return contract.Claimed{}, err
-	}
-	return contract.Claimed{DestinationWorkspaceID: homeID, ArtifactIDs: []id.Artifact{artifactID}}, nil
+	claimed := contract.Claimed{DestinationWorkspaceID: homeID, ArtifactIDs: []id.Artifact{artifactID}}
+	return claimed, f.commanded(ctx, command, "Claim "+token)
 }
 
-type apps struct{ *house }
+type fakeApps struct {
+	*fakeServices
+	ConsentFn func(*oauth.Consent) error // changes what is asked, or refuses it; nil: neither
+	GrantsFn  func()                     // runs before an answer; nil: nothing does
+	clientID  id.Client                  // of the app; empty: of one that registered itself
+	redirect  string                     // where answers go
+	trusted   bool                       // the member lets the app in already
+}
 
-func (a apps) Consent(ctx context.Context, _ string) (oauth.Consent, error) {
-	if a.over != nil {
-		return oauth.Consent{}, a.over
-	}
-	client := cmp.Or(a.app, "oc_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9")
-	if a.firstParty {
-		client = oauth.CLI
-	}
-	return oauth.Consent{
-		Client:       oauth.Client{ID: client, Name: a.client, FirstParty: a.firstParty},
+func (f *fakeApps) Consent(ctx context.Context, _ string) (oauth.Consent, error) {
+	c := oauth.Consent{
+		Client:       oauth.Client{ID: cmp.Or(f.clientID, "oc_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9"), Name: f.client},
 		RedirectHost: "client.example",
-		Loopback:     a.loopback,
 		Scopes:       []credential.Scope{credential.Publish, credential.Read},
 		Audience:     "http://localhost:8705",
 		ExpiresAt:    noon.Add(10 * time.Minute),
-	}, a.failing(ctx)
+	}
+	err := f.failing(ctx)
+	if err == nil && f.ConsentFn != nil {
+		err = f.ConsentFn(&c)
+	}
+	return c, err
 }
 
-func (a apps) Allow(ctx context.Context, _ credential.Actor, request string) (string, error) {
-	return a.redirect, a.called(ctx, "Allow "+request)
+// ownApp asks for access of the command line, on this computer.
+func ownApp(c *oauth.Consent) error {
+	c.Client.ID, c.Client.FirstParty, c.Loopback = oauth.CLI, true, true
+	return nil
 }
 
-func (a apps) Deny(ctx context.Context, _ credential.Actor, request string) (string, error) {
-	return a.redirect, a.called(ctx, "Deny "+request)
+func (f *fakeApps) Allow(ctx context.Context, _ credential.Actor, request string) (string, error) {
+	return f.redirect, f.changed(ctx, "Allow "+request)
 }
 
-func (a apps) Grants(
-	ctx context.Context, by credential.Actor, p cursor.Page,
-) ([]oauth.Grant, string, error) {
-	if a.empty {
+func (f *fakeApps) Deny(ctx context.Context, _ credential.Actor, request string) (string, error) {
+	return f.redirect, f.changed(ctx, "Deny "+request)
+}
+
+func (f *fakeApps) Refused(
+	ctx context.Context, by credential.Actor, asked oauth.Authorization, _ netip.Addr,
+) (oauth.Refused, error) {
+	if asked.ClientID == "" {
+		return oauth.Refused{}, fault.NewCode(fault.InvalidRequest)
+	}
+	return oauth.Refused{
+		Client:       oauth.Client{ID: "oc_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9", Name: f.client},
+		RedirectHost: "client.example",
+		Code:         fault.OAuthInvalidTarget,
+		Description:  "this client can get tokens for https://mcp.example only",
+		RedirectTo:   f.redirect,
+		Trusted:      f.trusted && by.Member == memberID,
+	}, f.called(ctx, "Refused "+asked.ClientID+" "+asked.State)
+}
+
+func (f *fakeApps) Grants(ctx context.Context, by credential.Actor, p cursor.Page) ([]oauth.Grant, string, error) {
+	if f.GrantsFn != nil {
+		f.GrantsFn()
+	}
+	if f.empty {
 		return nil, "", nil
 	}
-	g, err := a.Allowed(ctx, by, grantID)
+	g, _ := f.Allowed(ctx, by, grantID)
 	own := g
 	own.Client, own.Name = oauth.CLI, "Vitrine command line"
-	next, wrong := a.turn(p)
-	return []oauth.Grant{g, own}, next, cmp.Or(err, wrong)
+	next, err := f.turn(ctx, p.Cursor)
+	return []oauth.Grant{g, own}, next, err
 }
 
-func (a apps) Allowed(ctx context.Context, _ credential.Actor, public id.Public) (oauth.Grant, error) {
+func (f *fakeApps) Allowed(ctx context.Context, _ credential.Actor, public id.Public) (oauth.Grant, error) {
 	if public != grantID {
 		return oauth.Grant{}, fault.New(fault.NotFound, "no such app")
 	}
-	g := oauth.Grant{
+	return oauth.Grant{
 		Public:    grantID,
-		Client:    cmp.Or(a.app, "oc_x"),
-		Name:      a.client,
+		Client:    cmp.Or(f.clientID, "oc_x"),
+		Name:      f.client,
 		Audience:  "http://localhost:8705",
 		CreatedAt: noon,
 		ExpiresAt: noon.Add(limits.MaxRefreshLife),
 		Scopes:    []credential.Scope{credential.Publish, credential.Read},
-	}
-	return g, a.failing(ctx)
+	}, f.failing(ctx)
 }
 
-func (a apps) EndGrant(ctx context.Context, _ credential.Actor, public id.Public) error {
-	return a.called(ctx, "EndGrant "+string(public))
+func (f *fakeApps) EndGrant(ctx context.Context, _ credential.Actor, public id.Public) error {
+	return f.changed(ctx, "EndGrant "+string(public))
 }
 
-type devices struct{ *house }
-
-func (d devices) Device(ctx context.Context, _ credential.Actor, code string) (oauth.Device, error) {
-	if err := d.called(ctx, "Device "+code); err != nil {
+func (f *fakeApps) Device(ctx context.Context, _ credential.Actor, code string) (oauth.Device, error) {
+	if err := f.called(ctx, "Device "+code); err != nil {
 		return oauth.Device{}, err
 	}
 	if code != userCode {
@@ -210,17 +263,17 @@ func (d devices) Device(ctx context.Context, _ credential.Actor, code string) (o
 	}
 	return oauth.Device{
 		Client:    oauth.Client{ID: oauth.CLI, Name: "Vitrine command line", FirstParty: true},
-		Name:      d.device,
+		Name:      f.device,
 		Network:   "203.0.113.0/24",
 		CreatedAt: noon,
 		ExpiresAt: noon.Add(limits.DeviceLife),
 	}, nil
 }
 
-func (d devices) ApproveDevice(ctx context.Context, _ credential.Actor, code string) error {
-	return d.called(ctx, "ApproveDevice "+code)
+func (f *fakeApps) ApproveDevice(ctx context.Context, _ credential.Actor, code string) error {
+	return f.changed(ctx, "ApproveDevice "+code)
 }
 
-func (d devices) DenyDevice(ctx context.Context, _ credential.Actor, code string) error {
-	return d.called(ctx, "DenyDevice "+code)
+func (f *fakeApps) DenyDevice(ctx context.Context, _ credential.Actor, code string) error {
+	return f.changed(ctx, "DenyDevice "+code)
 }

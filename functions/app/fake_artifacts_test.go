@@ -1,9 +1,7 @@
 package app
 
 import (
-	"cmp"
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -11,7 +9,6 @@ import (
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
-	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/lint"
@@ -32,250 +29,26 @@ const (
 	linkAddress = "http://localhost:8704/al/T5Y6V7X8Z9ABCDEF#" + blob
 )
 
-// The scenes of an artifact.
-const (
-	private = "private" // without a link
-	locked  = "locked"
-	pinned  = "pinned"
-	warned  = "warned"
-	ended   = "ended"
-	deleted = "deleted"
-	closed  = "closed" // by the operator
-	draft   = "draft"
-	odd     = "odd" // nothing that browsers show
-)
-
-type artifacts struct{ *house }
-
-func (a artifacts) ListAll(
-	ctx context.Context, _ credential.Actor, p artifact.Page,
-) ([]artifact.Artifact, string, error) {
-	if err := a.called(ctx, "Web "+p.Cursor); err != nil || a.empty {
-		return nil, "", err
-	}
-	if p.Cursor == "stale" {
-		return nil, "", fault.NewCode(fault.InvalidCursor)
-	}
-	return a.shelved(), "next+cursor", nil
+var sealArtifact = artifact.Artifact{
+	ID:          artifactID,
+	Owner:       homeID,
+	Status:      artifact.Live,
+	Current:     newestID,
+	Number:      3,
+	CreatedAt:   noon.Add(-time.Hour),
+	PublishedAt: noon,
+	ExpiresAt:   noon.Add(72 * time.Hour),
+	Entrypoint:  "report.html",
+	FileCount:   3,
+	Size:        2_340_000,
 }
 
-func (a artifacts) Newest(ctx context.Context, _ credential.Actor) ([]artifact.Artifact, bool, error) {
-	if err := a.called(ctx, "Newest"); err != nil || a.empty {
-		return nil, false, err
-	}
-	return a.shelved(), a.more, nil
-}
-
-func (a artifacts) Count(ctx context.Context, _ credential.Actor) (artifact.Counts, error) {
-	if err := a.called(ctx, "Count"); err != nil || a.empty {
-		return artifact.Counts{}, err
-	}
-	return artifact.Counts{
-		All:       artifact.Count{N: 10_000, More: true},
-		Published: artifact.Count{N: 1234, More: true},
-		Expiring:  artifact.Count{N: 2},
-	}, nil
-}
-
-// shelved are artifacts in every state.
-func (a artifacts) shelved() []artifact.Artifact {
-	row := func(title string, status artifact.Status, life time.Duration, published, pinned time.Time) artifact.Artifact {
-		return artifact.Artifact{
-			ID:          artifactID,
-			Title:       title,
-			Status:      status,
-			PinnedAt:    pinned,
-			PublishedAt: published,
-			ExpiresAt:   noon.Add(life),
-			Entrypoint:  "index.html",
-			Size:        int64(len(title)) * 100_000,
-		}
-	}
-	none, long := time.Time{}, 72*time.Hour
-	list := []artifact.Artifact{
-		row(a.title, artifact.Live, long, noon, none),
-		row("Tide tables", artifact.Live, long, noon.Add(time.Minute), noon),
-		row("Notes of the first meeting", artifact.Expired, long, noon, none),
-		row("A draft that was not wanted", artifact.Deleted, long, noon, none),
-		row("Being prepared", artifact.Live, long, none, noon),
-	}
-	list[1].Entrypoint = "tides.csv"
-	for i := range list[1:] {
-		list[i+1].ID = id.Artifact(strings.TrimSuffix(artifactID, "Z9")) + id.Artifact("Z"+string(rune('1'+i)))
-	}
-	return list
-}
-
-func (a artifacts) Preview(ctx context.Context, _ credential.Actor, of *artifact.Artifact) (*artifact.Preview, error) {
-	if err := a.called(ctx, "Preview "+string(of.ID)); err != nil {
-		return nil, err
-	}
-	if !of.Readable(noon) || of.Current == "" {
-		return nil, nil
-	}
-	p := artifact.Preview{
-		URL:    a.contentURL + "/v/plain/" + a.entrypoint(),
-		Mode:   media.HTML,
-		Bundle: readyBundle(a.contentURL + "/b/token"),
-	}
-	if a.scene == warned {
-		p.Warnings = pageFindings
-	}
-	if a.scene == pinned {
-		p.Bundle = artifact.Availability{Status: "pending", RetryAfter: 42 * time.Second}
-	}
-	return &p, nil
-}
-
-// pageFindings are those of the scene warned, with a path that turns the direction of writing.
-var pageFindings = lint.Report{More: 3, Warnings: []lint.Warning{
-	{
-		Code:     lint.MissingFile,
-		Severity: lint.Error,
-		Path:     "report.html",
-		Line:     12,
-		Subject:  "pictures/colony-at-low-tide-seen-from-the-northern-lookout.jpg",
-	},
-	{
-		Code:     lint.ConnectBlocked,
-		Severity: lint.Warn,
-		Path:     "report.html",
-		Line:     140,
-		Subject:  "https://api.example.com",
-	},
-	{Code: lint.MissingTitle, Severity: lint.Info, Path: "notes/\u202egpj.exe.html"},
-}}
-
-func (h *house) entrypoint() string {
-	if h.scene == odd {
-		return "minutes of the meeting.pdf"
-	}
-	return "report.html"
-}
-
-func (a artifacts) Find(ctx context.Context, by credential.Actor, which id.Artifact) (*artifact.Artifact, error) {
-	if err := a.called(ctx, "Find "+string(which)); err != nil {
-		return nil, err
-	}
-	if which != artifactID && !slices.Contains(a.others, string(which)[len(which)-1:]) {
-		return nil, fault.New(fault.NotFound, "no such artifact")
-	}
-	found := a.found(which)
-	found.Owner = by.Workspace.ID
-	return found, nil
-}
-
-// found is the gate of an artifact in its scene.
-func (h *house) found(a id.Artifact) *artifact.Artifact {
-	found := &artifact.Artifact{
-		ID:          a,
-		Title:       h.title,
-		Status:      artifact.Live,
-		Current:     newestID,
-		Number:      3,
-		CreatedAt:   noon.Add(-time.Hour),
-		PublishedAt: noon,
-		ExpiresAt:   noon.Add(72 * time.Hour),
-		Entrypoint:  h.entrypoint(),
-		FileCount:   3,
-		Size:        2_340_000,
-	}
-	switch h.scene {
-	case draft:
-		found.Current, found.PublishedAt = "", time.Time{}
-	case pinned:
-		found.PinnedAt = noon
-	case locked:
-		found.LinksLockedAt = noon
-	case closed:
-		found.Lock, found.LockedAt = "lkd_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9", noon
-	case ended:
-		found.ExpiresAt = noon.Add(-time.Hour)
-	case deleted:
-		found.Status, found.DeletedAt = artifact.Deleted, noon.Add(-2*time.Hour)
-	}
-	return found
-}
-
-// commanded writes down a command.
-func (h *house) commanded(c idempotency.Command) {
-	h.calling.Lock()
-	defer h.calling.Unlock()
-	h.commands = append(h.commands, c)
-}
-
-// shelf answers in place of what keeps artifacts.
-type shelf struct{ *house }
-
-// views shows artifacts to members.
-type views struct{ *house }
-
-func (v views) Latest(ctx context.Context, _ credential.Actor, a *artifact.Artifact) (view.View, error) {
-	if err := v.called(ctx, "Latest "+string(a.ID)); err != nil {
-		return view.View{}, err
-	}
-	if v.scene == ended || v.scene == draft {
-		return view.View{}, fault.New(fault.NotFound, "nothing can be read")
-	}
-	return v.view(a, newestID), nil
-}
-
-func (v views) Pinned(
-	ctx context.Context, _ credential.Actor, a *artifact.Artifact, r *artifact.Revision,
-) (view.View, error) {
-	if err := v.called(ctx, "Pinned "+string(a.ID)); err != nil {
-		return view.View{}, err
-	}
-	switch {
-	case r == nil || r.Artifact != a.ID || r.Status == artifact.Draft:
-		return view.View{}, fault.New(fault.NotFound, "no such revision")
-	case r.Status == artifact.Retained:
-		return view.View{}, fault.New(fault.RevisionRetained, "its bytes are gone")
-	}
-	return v.view(a, r.ID), nil
-}
-
-func (v views) view(a *artifact.Artifact, r id.Revision) view.View {
-	token := "scripts"
-	if r == oldID {
-		token = "plain"
-	}
-	at := func(name string) string { return v.contentURL + "/v/" + token + "/" + name }
-	return view.View{
-		Artifact:   *a,
-		Revision:   artifact.Revision{ID: r, Entrypoint: v.entrypoint()},
-		Title:      a.Title,
-		Entrypoint: address.FileURLs{Bytes: at(v.entrypoint())},
-		Files: []view.File{
-			fileAt(v.entrypoint(), at(v.entrypoint()), 18_412),
-			fileAt("data/counts.csv", at("data/counts.csv"), 2_340_000),
-		},
-		Bundle: v.bundle,
-	}
-}
-
-func fileAt(path, url string, size int64) view.File {
-	return view.File{File: tree.File{Path: path, Size: size}, URLs: address.FileURLs{Bytes: url}}
-}
-
-func (s shelf) Revision(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Revision, error) {
-	if err := s.called(ctx, "Revision "+string(r)); err != nil {
-		return nil, err
-	}
-	statuses := map[id.Revision]artifact.RevisionStatus{oldID: artifact.Published, firstID: artifact.Retained, draftID: artifact.Draft}
-	if status, ok := statuses[r]; ok {
-		return &artifact.Revision{ID: r, Artifact: a, Status: status}, nil
-	}
-	return nil, nil
-}
-
-func (s shelf) Revisions(ctx context.Context, _ credential.Actor, a *artifact.Artifact) ([]artifact.Revision, error) {
-	if err := s.called(ctx, "List "+string(a.ID)); err != nil {
-		return nil, err
-	}
+// sealRevisions are revisions in every state, newest first.
+func sealRevisions() []artifact.Revision {
 	row := func(r id.Revision, number int, status artifact.RevisionStatus, ago time.Duration) artifact.Revision {
 		out := artifact.Revision{
 			ID:        r,
+			Artifact:  artifactID,
 			Number:    number,
 			Status:    status,
 			FileCount: 3,
@@ -287,51 +60,299 @@ func (s shelf) Revisions(ctx context.Context, _ credential.Actor, a *artifact.Ar
 		}
 		return out
 	}
-	out := []artifact.Revision{row(draftID, 0, artifact.Draft, 0)}
-	if s.scene != draft {
-		out = append(out, row(newestID, 3, artifact.Published, 0), row(oldID, 2, artifact.Published, time.Hour),
-			row(firstID, 1, artifact.Retained, 48*time.Hour))
+	return []artifact.Revision{
+		row(draftID, 0, artifact.Draft, 0), row(newestID, 3, artifact.Published, 0),
+		row(oldID, 2, artifact.Published, time.Hour), row(firstID, 1, artifact.Retained, 48*time.Hour),
 	}
-	for range s.many {
-		out = append(out, row(id.NewRevision(), 1, artifact.Published, 24*time.Hour))
+}
+
+// The states of an artifact.
+
+func private(s *fakeServices) { s.links = s.links[2:] } // those that ended
+
+func locked(s *fakeServices) { s.artifact.LinksLockedAt = noon }
+
+func ended(s *fakeServices) { s.artifact.ExpiresAt = noon.Add(-time.Hour) }
+
+func deleted(s *fakeServices) {
+	s.artifact.Status, s.artifact.DeletedAt = artifact.Deleted, noon.Add(-2*time.Hour)
+}
+
+// closed is what an operator locked.
+func closed(s *fakeServices) {
+	s.artifact.Lock, s.artifact.LockedAt = "lkd_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9", noon
+}
+
+// draft has no published revision.
+func draft(s *fakeServices) {
+	s.artifact.Current, s.artifact.PublishedAt = "", time.Time{}
+	s.revisions, s.links = s.revisions[:1], nil
+}
+
+// odd is a file that no browser shows.
+func odd(s *fakeServices) { s.artifact.Entrypoint = "minutes of the meeting.pdf" }
+
+// pinned is an artifact whose archive is not ready.
+func pinned(s *fakeServices) {
+	s.artifact.PinnedAt = noon
+	s.artifacts.PreviewFn = func(p *artifact.Preview) {
+		p.Bundle = artifact.Availability{Status: "pending", RetryAfter: 42 * time.Second}
 	}
-	return out, nil
 }
 
-func (s shelf) Pin(ctx context.Context, _ credential.Actor, t artifact.Target) (artifact.Detail, error) {
-	s.commanded(t.Command)
-	return artifact.Detail{}, cmp.Or(s.called(ctx, "Pin "+string(t.RequestedID)), s.pinRefused)
+// warned is an artifact with findings, one of them in a path that turns the direction of writing.
+func warned(s *fakeServices) {
+	s.artifacts.PreviewFn = func(p *artifact.Preview) {
+		p.Warnings = lint.Report{More: 3, Warnings: []lint.Warning{
+			{
+				Code:     lint.MissingFile,
+				Severity: lint.Error,
+				Path:     "report.html",
+				Line:     12,
+				Subject:  "pictures/colony-at-low-tide-seen-from-the-northern-lookout.jpg",
+			},
+			{
+				Code:     lint.ConnectBlocked,
+				Severity: lint.Warn,
+				Path:     "report.html",
+				Line:     140,
+				Subject:  "https://api.example.com",
+			},
+			{Code: lint.MissingTitle, Severity: lint.Info, Path: "notes/\u202egpj.exe.html"},
+		}}
+	}
 }
 
-func (s shelf) Restore(
-	ctx context.Context, _ credential.Actor, t artifact.Target, from id.Revision,
-) (id.Revision, error) {
-	s.commanded(t.Command)
-	return newestID, cmp.Or(s.called(ctx, "Restore "+string(t.RequestedID)+" "+string(from)), s.restoreRefused)
+type fakeArtifacts struct {
+	*fakeServices
+	PreviewFn        func(*artifact.Preview) // changes what a frame shows; nil: nothing does
+	PinFn, RestoreFn func() error            // nil: it is done
 }
 
-func (s shelf) Unpin(ctx context.Context, _ credential.Actor, t artifact.Target) (artifact.Detail, error) {
-	s.commanded(t.Command)
-	return artifact.Detail{}, s.called(ctx, "Unpin "+string(t.RequestedID))
+func (f *fakeArtifacts) ListAll(
+	ctx context.Context, _ credential.Actor, p artifact.Page,
+) ([]artifact.Artifact, string, error) {
+	if err := f.called(ctx, "Web "+p.Cursor); err != nil || f.empty {
+		return nil, "", err
+	}
+	next, err := f.turn(ctx, p.Cursor)
+	return f.listed(), next, err
 }
 
-func (s shelf) Rename(
+func (f *fakeArtifacts) Newest(ctx context.Context, _ credential.Actor) ([]artifact.Artifact, bool, error) {
+	if err := f.called(ctx, "Newest"); err != nil || f.empty {
+		return nil, false, err
+	}
+	return f.listed(), f.more, nil
+}
+
+func (f *fakeArtifacts) Count(ctx context.Context, _ credential.Actor) (artifact.Counts, error) {
+	if err := f.called(ctx, "Count"); err != nil || f.empty {
+		return artifact.Counts{}, err
+	}
+	return artifact.Counts{
+		All:       artifact.Count{N: 10_000, More: true},
+		Published: artifact.Count{N: 1234, More: true},
+		Expiring:  artifact.Count{N: 2},
+	}, nil
+}
+
+// listed are artifacts in every state.
+func (f *fakeArtifacts) listed() []artifact.Artifact {
+	row := func(title string, status artifact.Status, published, pinned time.Time) artifact.Artifact {
+		return artifact.Artifact{
+			ID:          artifactID,
+			Title:       title,
+			Status:      status,
+			PinnedAt:    pinned,
+			PublishedAt: published,
+			ExpiresAt:   noon.Add(72 * time.Hour),
+			Entrypoint:  "index.html",
+			Size:        int64(len(title)) * 100_000,
+		}
+	}
+	never := time.Time{}
+	list := []artifact.Artifact{
+		row(f.title, artifact.Live, noon, never),
+		row("Tide tables", artifact.Live, noon.Add(time.Minute), noon),
+		row("Notes of the first meeting", artifact.Expired, noon, never),
+		row("A draft that was not wanted", artifact.Deleted, noon, never),
+		row("Being prepared", artifact.Live, never, noon),
+	}
+	list[1].Entrypoint = "tides.csv"
+	for i := range list[1:] {
+		list[i+1].ID = otherArtifact(string(rune('1' + i)))
+	}
+	return list
+}
+
+// otherArtifact is the id of a further artifact of the member, by its last character.
+func otherArtifact(last string) id.Artifact {
+	return id.Artifact(artifactID[:len(artifactID)-1] + last)
+}
+
+func (f *fakeArtifacts) Preview(
+	ctx context.Context, _ credential.Actor, of *artifact.Artifact,
+) (*artifact.Preview, error) {
+	err := f.called(ctx, "Preview "+string(of.ID))
+	if err != nil || !of.Readable(noon) || of.Current == "" {
+		return nil, err
+	}
+	p := artifact.Preview{
+		URL:    f.contentURL + "/v/plain/" + of.Entrypoint,
+		Mode:   media.HTML,
+		Bundle: readyBundle(f.contentURL + "/b/token"),
+	}
+	if f.PreviewFn != nil {
+		f.PreviewFn(&p)
+	}
+	return &p, nil
+}
+
+func (f *fakeArtifacts) Find(ctx context.Context, _ credential.Actor, which id.Artifact) (*artifact.Artifact, error) {
+	if err := f.called(ctx, "Find "+string(which)); err != nil {
+		return nil, err
+	}
+	if which != artifactID && which != otherArtifact("A") && which != otherArtifact("B") {
+		return nil, fault.New(fault.NotFound, "no such artifact")
+	}
+	return f.found(which), nil
+}
+
+// found is the artifact of the member, or another one like it.
+func (s *fakeServices) found(which id.Artifact) *artifact.Artifact {
+	found := s.artifact
+	found.ID, found.Title = which, s.title
+	return &found
+}
+
+func (f *fakeArtifacts) Revision(ctx context.Context, _ id.Artifact, r id.Revision) (*artifact.Revision, error) {
+	for _, one := range f.revisions {
+		if one.ID == r {
+			return &one, f.called(ctx, "Revision "+string(r))
+		}
+	}
+	return nil, f.called(ctx, "Revision "+string(r))
+}
+
+func (f *fakeArtifacts) Revisions(
+	ctx context.Context, _ credential.Actor, a *artifact.Artifact,
+) ([]artifact.Revision, error) {
+	return f.revisions, f.called(ctx, "List "+string(a.ID))
+}
+
+func (f *fakeArtifacts) Pin(ctx context.Context, _ credential.Actor, t artifact.Target) (artifact.Detail, error) {
+	err := f.commanded(ctx, t.Command, "Pin "+string(t.RequestedID))
+	if err == nil && f.PinFn != nil {
+		err = f.PinFn()
+	}
+	return artifact.Detail{}, err
+}
+
+func (f *fakeArtifacts) Unpin(ctx context.Context, _ credential.Actor, t artifact.Target) (artifact.Detail, error) {
+	return artifact.Detail{}, f.commanded(ctx, t.Command, "Unpin "+string(t.RequestedID))
+}
+
+func (f *fakeArtifacts) Rename(
 	ctx context.Context, _ credential.Actor, a *artifact.Artifact, title string,
 ) (string, error) {
-	if err := s.called(ctx, "Rename "+string(a.ID)); err != nil {
-		return "", err
-	}
 	if strings.TrimSpace(title) == "" {
 		return "", fault.New(fault.InvalidRequest, "title must have 1 to 160 characters")
 	}
-	s.title2 = title
-	return title, nil
+	return title, f.changed(ctx, "Rename "+string(a.ID))
 }
 
-func (s shelf) Delete(ctx context.Context, _ credential.Actor, t artifact.Target) (time.Time, error) {
-	s.commanded(t.Command)
-	return noon, s.called(ctx, "Delete "+string(t.Artifact.ID))
+func (f *fakeArtifacts) Restore(
+	ctx context.Context, _ credential.Actor, t artifact.Target, from id.Revision,
+) (id.Revision, error) {
+	err := f.commanded(ctx, t.Command, "Restore "+string(t.RequestedID)+" "+string(from))
+	if err == nil && f.RestoreFn != nil {
+		err = f.RestoreFn()
+	}
+	return newestID, err
 }
 
-// doorkeeper answers in place of what keeps access links.
-type doorkeeper struct{ *house }
+func (f *fakeArtifacts) Delete(ctx context.Context, _ credential.Actor, t artifact.Target) (time.Time, error) {
+	return noon, f.commanded(ctx, t.Command, "Delete "+string(t.Artifact.ID))
+}
+
+type fakeViews struct {
+	*fakeServices
+	ResolveFn func(ctx context.Context, public id.Public, blob string) (view.View, error) // nil: every link opens
+	bundle    artifact.Availability
+}
+
+func (f *fakeViews) Resolve(ctx context.Context, public id.Public, blob string) (view.View, error) {
+	if f.ResolveFn != nil {
+		return f.ResolveFn(ctx, public, blob)
+	}
+	return view.View{Revision: artifact.Revision{Mode: media.HTML}, Title: string(public) + " " + blob}, nil
+}
+
+// LinkURL takes every secret but "wrong" and none.
+func (f *fakeViews) LinkURL(public id.Public, secret string) (string, error) {
+	if secret == "wrong" || secret == "" {
+		return "", fault.NewCode(fault.NotFound)
+	}
+	return f.appURL + "/al/" + string(public) + "#" + secret, nil
+}
+
+func (f *fakeViews) Latest(ctx context.Context, _ credential.Actor, a *artifact.Artifact) (view.View, error) {
+	if err := f.called(ctx, "Latest "+string(a.ID)); err != nil {
+		return view.View{}, err
+	}
+	if !a.Active(noon) || a.Current == "" {
+		return view.View{}, fault.New(fault.NotFound, "nothing can be read")
+	}
+	return f.view(a, newestID), nil
+}
+
+func (f *fakeViews) Pinned(
+	ctx context.Context, _ credential.Actor, a *artifact.Artifact, r *artifact.Revision,
+) (view.View, error) {
+	if err := f.called(ctx, "Pinned "+string(a.ID)); err != nil {
+		return view.View{}, err
+	}
+	switch {
+	case r == nil || r.Artifact != a.ID || r.Status == artifact.Draft:
+		return view.View{}, fault.New(fault.NotFound, "no such revision")
+	case r.Status == artifact.Retained:
+		return view.View{}, fault.New(fault.RevisionRetained, "its bytes are gone")
+	}
+	return f.view(a, r.ID), nil
+}
+
+func (f *fakeViews) view(a *artifact.Artifact, r id.Revision) view.View {
+	at := f.fileURL(r)
+	return view.View{
+		Artifact:   *a,
+		Revision:   artifact.Revision{ID: r, Entrypoint: a.Entrypoint},
+		Title:      a.Title,
+		Entrypoint: address.FileURLs{Bytes: at(a.Entrypoint)},
+		Files: []view.File{
+			fileAt(a.Entrypoint, at(a.Entrypoint), 18_412),
+			fileAt("data/counts.csv", at("data/counts.csv"), 2_340_000),
+		},
+		Bundle: f.bundle,
+	}
+}
+
+// fileURL builds addresses of files, which differ between the newest revision and the older one.
+func (f *fakeViews) fileURL(r id.Revision) func(path string) string {
+	token := "scripts"
+	if r == oldID {
+		token = "plain"
+	}
+	return func(path string) string { return f.contentURL + "/v/" + token + "/" + path }
+}
+
+func (f *fakeViews) FileURLs(_ credential.Actor, a *artifact.Artifact, r id.Revision) (func(string) string, error) {
+	if a.ID != artifactID {
+		return nil, fault.New(fault.NotFound, "nothing can be read")
+	}
+	return f.fileURL(r), nil
+}
+
+func fileAt(path, url string, size int64) view.File {
+	return view.File{File: tree.File{Path: path, Size: size}, URLs: address.FileURLs{Bytes: url}}
+}

@@ -8,7 +8,6 @@ import (
 
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/cursor"
-	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	rings "vitrine/shared/platform/keyring"
 	"vitrine/shared/publishing/artifact"
@@ -16,8 +15,11 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// compared compares two revisions of a house as the service does, with files in memory.
-type compared struct{ *house }
+// fakeComparisons compares two revisions as the service does, with files in memory.
+type fakeComparisons struct {
+	*fakeServices
+	files comparedFiles
+}
 
 // comparedFiles are the files of the older and the newest revision.
 type comparedFiles struct{ before, after map[string]string }
@@ -30,33 +32,33 @@ var cursors = func() *cursor.Codec {
 	return c
 }()
 
-func (c compared) Review(
+func (f *fakeComparisons) Review(
 	ctx context.Context, by credential.Actor, a *artifact.Artifact, q comparison.Query,
 ) (comparison.Review, error) {
-	if err := c.called(ctx, "Review "+string(a.ID)); err != nil {
+	if err := f.called(ctx, "Review "+string(a.ID)); err != nil {
 		return comparison.Review{}, err
 	}
 	service := comparison.Service{
-		Store:   c,
-		Bytes:   c,
+		Store:   f,
+		Bytes:   f,
 		Cursors: cursors,
 		Now:     func() time.Time { return noon },
 	}
 	return service.Review(ctx, by, a, q)
 }
 
-func (c compared) Revision(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Revision, error) {
-	return shelf(c).Revision(ctx, a, r)
+func (f *fakeComparisons) Revision(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Revision, error) {
+	return f.artifacts.Revision(ctx, a, r)
 }
 
-func (c compared) Revisions(ctx context.Context, a id.Artifact) ([]artifact.Revision, error) {
-	return shelf(c).Revisions(ctx, credential.Actor{}, &artifact.Artifact{ID: a})
+func (f *fakeComparisons) Revisions(context.Context, id.Artifact) ([]artifact.Revision, error) {
+	return f.revisions, nil
 }
 
-func (c compared) Tree(_ context.Context, _ id.Artifact, r id.Revision) (out tree.Tree, err error) {
-	files := c.files.after
+func (f *fakeComparisons) Tree(_ context.Context, _ id.Artifact, r id.Revision) (out tree.Tree, err error) {
+	files := f.files.after
 	if r == oldID {
-		files = c.files.before
+		files = f.files.before
 	}
 	for path, body := range files {
 		out = append(out, tree.File{
@@ -69,19 +71,10 @@ func (c compared) Tree(_ context.Context, _ id.Artifact, r id.Revision) (out tre
 	return out, nil
 }
 
-func (c compared) Open(_ context.Context, _ id.Workspace, o tree.Object, _, _ int64) (io.ReadCloser, error) {
+func (f *fakeComparisons) Open(
+	_ context.Context, _ id.Workspace, o tree.Object, _, _ int64,
+) (io.ReadCloser, error) {
 	return io.NopCloser(strings.NewReader(string(o.Session))), nil
-}
-
-func (v views) FileURLs(_ credential.Actor, a *artifact.Artifact, r id.Revision) (func(string) string, error) {
-	if a.ID != artifactID {
-		return nil, fault.New(fault.NotFound, "nothing can be read")
-	}
-	token := "scripts"
-	if r == oldID {
-		token = "plain"
-	}
-	return func(path string) string { return v.contentURL + "/v/" + token + "/" + path }, nil
 }
 
 const seals = `# Seals of the bay
@@ -120,11 +113,11 @@ func sealFiles() comparedFiles {
 }
 
 // strangeFiles are files with the longest and oddest names and texts.
-func strangeFiles(s *house) {
+func strangeFiles(s *fakeServices) {
 	long(s)
 	deep, odd := strings.Repeat("very/long/", 30)+"name.md", "\u202Egnp.exe <b>x</b>.txt"
 	wide := strings.Repeat("column,", 29) + "\u202Ecolumn\n"
-	s.files = comparedFiles{
+	s.comparisons.files = comparedFiles{
 		before: map[string]string{
 			deep:                              "# " + strings.Repeat("word", 200) + "\n",
 			odd:                               "one\r\n\ttwo\u2066\n" + strings.Repeat("x", 2000) + "\n",

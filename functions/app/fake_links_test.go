@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -14,7 +13,8 @@ import (
 	"vitrine/shared/publishing/sharing"
 )
 
-func (d doorkeeper) links() []link.Link {
+// sealLinks are a share link, a link to one revision, and two that have ended.
+func sealLinks() []link.Link {
 	row := func(l id.Link, r id.Revision, end time.Duration) link.Link {
 		out := link.Link{
 			ID:        l,
@@ -32,66 +32,72 @@ func (d doorkeeper) links() []link.Link {
 		}
 		return out
 	}
-	over := row("al_01J8Z0T7Q1W2E3R4T5Y6V7X8Z7", firstID, 0)
-	over.RevokedAt = noon.Add(-time.Minute)
-	list := []link.Link{
-		row(shareID, "", 0),
-		row(pinnedID, oldID, 2*time.Hour),
-		row("al_01J8Z0T7Q1W2E3R4T5Y6V7X8Z6", oldID, -time.Minute),
-		over,
+	revoked := row("al_01J8Z0T7Q1W2E3R4T5Y6V7X8Z7", firstID, 0)
+	revoked.RevokedAt = noon.Add(-time.Minute)
+	return []link.Link{
+		row(shareID, "", 0), row(pinnedID, oldID, 2*time.Hour),
+		row("al_01J8Z0T7Q1W2E3R4T5Y6V7X8Z6", oldID, -time.Minute), revoked,
 	}
-	switch {
-	case d.empty || d.scene == draft:
-		return nil
-	case d.scene == private:
-		return list[2:]
-	}
-	return list
 }
 
-func (d doorkeeper) Of(
+type fakeLinks struct {
+	*fakeServices
+	AddressFn func(*sharing.Address) // changes an address; nil: nothing does
+	wanted    sharing.Request        // of the last link that was made
+}
+
+func (f *fakeLinks) Of(
 	ctx context.Context, _ credential.Actor, t sharing.Target, p cursor.Page,
 ) ([]link.Link, string, error) {
-	if err := d.called(ctx, "Of "+string(t.RequestedID)); err != nil {
+	if err := f.called(ctx, "Of "+string(t.RequestedID)); err != nil {
 		return nil, "", err
 	}
 	if t.RequestedID != artifactID || t.Artifact == nil {
 		return nil, "", artifact.NotFound()
 	}
-	next, err := d.turn(p)
-	return d.links(), next, err
+	next, err := f.turn(ctx, p.Cursor)
+	return f.links, next, err
 }
 
-func (d doorkeeper) Find(ctx context.Context, _ credential.Actor, l id.Link) (sharing.Shared, error) {
-	for _, row := range d.links() {
-		if row.ID == l {
-			return sharing.Shared{Link: row, Artifact: d.found(row.Artifact)}, d.called(ctx, "Find "+string(l))
-		}
+func (f *fakeLinks) Find(ctx context.Context, _ credential.Actor, l id.Link) (sharing.Shared, error) {
+	row, known := f.find(l)
+	if !known {
+		return sharing.Shared{}, sharing.NotFound()
 	}
-	return sharing.Shared{}, sharing.NotFound()
+	return sharing.Shared{Link: row, Artifact: f.found(row.Artifact)}, f.called(ctx, "Find "+string(l))
 }
 
-// Overview has the links of the artifact, and two that lead to one that is not there any more.
-func (d doorkeeper) Overview(
+func (f *fakeLinks) find(l id.Link) (link.Link, bool) {
+	if i := slices.IndexFunc(f.links, func(r link.Link) bool { return r.ID == l }); i >= 0 {
+		return f.links[i], true
+	}
+	return link.Link{}, false
+}
+
+// Overview has the links of the artifact. Those that ended lead to one that is not there any more.
+func (f *fakeLinks) Overview(
 	ctx context.Context, _ credential.Actor, p cursor.Page,
 ) ([]sharing.Shared, string, error) {
+	if err := f.called(ctx, "Overview"); err != nil {
+		return nil, "", err
+	}
 	var out []sharing.Shared
-	for i, l := range d.links() {
-		one := sharing.Shared{Link: l, Artifact: d.found(l.Artifact)}
+	for i, l := range f.links {
+		one := sharing.Shared{Link: l, Artifact: f.found(l.Artifact)}
 		if i > 1 {
 			one.Link.Artifact, one.Artifact = strangeID, nil
 		}
 		out = append(out, one)
 	}
-	next, err := d.turn(p)
-	return out, next, cmp.Or(d.called(ctx, "Overview"), err)
+	next, err := f.turn(ctx, p.Cursor)
+	return out, next, err
 }
 
-func (d doorkeeper) Create(
+func (f *fakeLinks) Create(
 	ctx context.Context, _ credential.Actor, t sharing.Target, r sharing.Request,
 ) (link.Record, error) {
-	d.commands, d.wanted = append(d.commands, t.Command), r
-	if err := d.called(ctx, "CreateLink "+string(r.Kind)+" "+string(r.Revision)); err != nil {
+	f.wanted = r
+	if err := f.commanded(ctx, t.Command, "CreateLink "+string(r.Kind)+" "+string(r.Revision)); err != nil {
 		return link.Record{}, err
 	}
 	if r.Kind == link.Revision && !slices.Contains([]id.Revision{newestID, oldID}, r.Revision) {
@@ -104,46 +110,43 @@ func (d doorkeeper) Create(
 		Revision:  r.Revision,
 		CreatedAt: noon,
 	}
-	if r.Revision == "" && d.scene != private {
-		made.CreatedAt = noon.Add(-time.Hour)
+	if there, known := f.find(shareID); known && r.Kind == link.Share {
+		made = there
 	}
 	return made.Record(), nil
 }
 
-func (d doorkeeper) Address(ctx context.Context, _ credential.Actor, l id.Link) (sharing.Address, error) {
-	err := cmp.Or(d.called(ctx, "Address "+string(l)), d.mintRefused)
-	if err == nil && (d.scene == locked || d.scene == closed || d.scene == ended || d.scene == deleted) {
-		err = sharing.NotFound()
-	}
-	if err != nil {
+func (f *fakeLinks) Address(ctx context.Context, _ credential.Actor, l id.Link) (sharing.Address, error) {
+	if err := f.changed(ctx, "Address "+string(l)); err != nil {
 		return sharing.Address{}, err
 	}
-	row := link.Link{
-		ID:        l,
-		Kind:      link.Share,
-		Artifact:  artifactID,
-		CreatedAt: noon.Add(-time.Hour),
-		ExpiresAt: d.linkEnd,
+	found := f.found(artifactID)
+	if !found.Readable(noon) || !found.LinksLockedAt.IsZero() {
+		return sharing.Address{}, sharing.NotFound()
 	}
-	row.Public, _ = l.Public()
-	switch i := slices.IndexFunc(d.links(), func(r link.Link) bool { return r.ID == l }); {
-	case l != shareID && i >= 0:
-		row = d.links()[i]
-	case d.wanted.Kind == link.Revision: // the link that Create made
-		row.Kind = link.Revision
-		row.Revision = d.wanted.Revision
-		if d.wanted.ExpiresAt != nil {
-			row.ExpiresAt = *d.wanted.ExpiresAt
+	row, _ := f.find(l)
+	if l == shareID {
+		row = sealLinks()[0]
+		if end := f.wanted.ExpiresAt; f.wanted.Kind == link.Revision && end != nil { // the link that Create made
+			row.Kind, row.Revision, row.ExpiresAt = link.Revision, f.wanted.Revision, *end
 		}
 	}
-	return sharing.Address{Shared: sharing.Shared{Link: row, Artifact: d.found(artifactID)}, URL: linkAddress, Until: noon.Add(24 * time.Hour)}, nil
+	out := sharing.Address{
+		Shared: sharing.Shared{Link: row, Artifact: found},
+		URL:    linkAddress,
+		Until:  noon.Add(24 * time.Hour),
+	}
+	if f.AddressFn != nil {
+		f.AddressFn(&out)
+	}
+	return out, nil
 }
 
-func (d doorkeeper) Revoke(ctx context.Context, _ credential.Actor, l id.Link) (time.Time, error) {
-	return noon, d.called(ctx, "RevokeLink "+string(l))
+func (f *fakeLinks) Revoke(ctx context.Context, _ credential.Actor, l id.Link) (time.Time, error) {
+	return noon, f.changed(ctx, "RevokeLink "+string(l))
 }
 
-func (d doorkeeper) SetVisibility(
+func (f *fakeLinks) SetVisibility(
 	ctx context.Context, _ credential.Actor, t sharing.Target, word string,
 ) (sharing.Visibility, error) {
 	return sharing.Visibility{
@@ -151,15 +154,13 @@ func (d doorkeeper) SetVisibility(
 		Is:       word,
 		Link:     shareID,
 		URL:      linkAddress,
-	}, d.called(ctx, "SetVisibility "+word)
+	}, f.changed(ctx, "SetVisibility "+word)
 }
 
-func (d doorkeeper) Lock(ctx context.Context, _ credential.Actor, t sharing.Target) error {
-	d.commanded(t.Command)
-	return d.called(ctx, "Lock "+string(t.RequestedID))
+func (f *fakeLinks) Lock(ctx context.Context, _ credential.Actor, t sharing.Target) error {
+	return f.commanded(ctx, t.Command, "Lock "+string(t.RequestedID))
 }
 
-func (d doorkeeper) Unlock(ctx context.Context, _ credential.Actor, t sharing.Target) error {
-	d.commanded(t.Command)
-	return d.called(ctx, "Unlock "+string(t.RequestedID))
+func (f *fakeLinks) Unlock(ctx context.Context, _ credential.Actor, t sharing.Target) error {
+	return f.commanded(ctx, t.Command, "Unlock "+string(t.RequestedID))
 }

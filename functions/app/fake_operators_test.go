@@ -20,52 +20,52 @@ import (
 	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/platform/rate"
 	"vitrine/shared/publishing/abuse"
-	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/lockdown"
 	"vitrine/shared/publishing/lookup"
 )
 
-// What operators work with, in the house.
+// What operators work with.
 type (
-	bolts    struct{ *house }
-	inbox    struct{ *house }
-	findings struct{ *house }
-	logbook  struct{ *house }
-	gate     struct{ *house }
-	grantor  struct{ *house }
+	fakeLockdowns   struct{ *fakeServices }
+	fakeInbox       struct{ *fakeServices }
+	fakeOperatorLog struct{ *fakeServices }
+	fakeGate        struct{ *fakeServices }
+	fakePlans       struct{ *fakeServices }
+	fakeLookups     struct {
+		*fakeServices
+		locks []lockdown.Lockdown // of what is looked up
+	}
 )
 
 const strangerID = id.Workspace("0b5c1f0e-6a54-4d0b-8f39-2d27a1a0c7f1")
 
-func (b bolts) Set(
+func (f fakeLockdowns) Set(
 	ctx context.Context, _ credential.Actor, c idempotency.Command, _ *idempotency.Record, asked contract.SetLockdown,
 ) (contract.Lockdown, error) {
-	b.commands = append(b.commands, c)
-	err := b.called(ctx, "SetLock "+asked.Scope+" "+asked.TargetID+" "+asked.ReasonCode)
 	if asked.ReasonCode == "" {
-		err = fault.New(fault.InvalidRequest, "reason_code must have 1 to 120 characters")
+		return contract.Lockdown{}, fault.New(fault.InvalidRequest, "reason_code must have 1 to 120 characters")
 	}
-	return contract.Lockdown{}, err
+	what := "SetLock " + asked.Scope + " " + asked.TargetID + " " + asked.ReasonCode
+	return contract.Lockdown{}, f.commanded(ctx, c, what)
 }
 
-func (b bolts) Lift(
+func (f fakeLockdowns) Lift(
 	ctx context.Context, _ credential.Actor, c idempotency.Command, _ *idempotency.Record, scope lockdown.Scope,
 	target string,
 ) (contract.Lockdown, error) {
-	b.commands = append(b.commands, c)
-	return contract.Lockdown{}, b.called(ctx, "Lift "+string(scope)+" "+target)
+	return contract.Lockdown{}, f.commanded(ctx, c, "Lift "+string(scope)+" "+target)
 }
 
-func (b bolts) List(
+func (f fakeLockdowns) List(
 	ctx context.Context, _ credential.Actor, after string, _ int,
 ) (contract.LockdownList, error) {
-	next, err := b.turn(cursor.Page{Cursor: after})
-	if b.empty || err != nil {
+	next, err := f.turn(ctx, after)
+	if f.empty || err != nil {
 		return contract.LockdownList{}, err
 	}
 	lifted := contract.At(noon)
 	return contract.LockdownList{PageInfo: contract.Page(next), Items: []contract.Lockdown{
-		{Scope: "artifact", TargetID: artifactID, ReasonCode: b.title, SetAt: contract.At(noon), SetBy: string(memberID)},
+		{Scope: "artifact", TargetID: artifactID, ReasonCode: f.title, SetAt: contract.At(noon), SetBy: string(memberID)},
 		{
 			Scope:      "workspace",
 			TargetID:   string(strangerID),
@@ -74,14 +74,14 @@ func (b bolts) List(
 			SetBy:      string(memberID),
 			LiftedAt:   &lifted,
 		},
-	}}, b.failing(ctx)
+	}}, nil
 }
 
-func (i inbox) List(
+func (f fakeInbox) List(
 	ctx context.Context, _ credential.Actor, of id.Artifact, p cursor.Page,
 ) ([]abuse.Report, string, error) {
-	next, err := i.turn(p)
-	if i.empty || err != nil {
+	next, err := f.turn(ctx, p.Cursor)
+	if f.empty || err != nil {
 		return nil, next, err
 	}
 	waits := abuse.Report{
@@ -90,20 +90,20 @@ func (i inbox) List(
 		Workspace: strangerID,
 		Reporter:  "c29tZSBuZXR3b3Jr",
 		Reason:    abuse.Phishing,
-		Text:      "It asks for my password.\n" + i.title,
-		Email:     i.email,
+		Text:      "It asks for my password.\n" + f.title,
+		Email:     f.email,
 		At:        noon,
 	}
 	handled := waits
 	handled.Text, handled.Email, handled.HandledAt = "", "", noon
-	return []abuse.Report{waits, handled}, next, i.failing(ctx)
+	return []abuse.Report{waits, handled}, next, nil
 }
 
-func (i inbox) Handle(ctx context.Context, _ credential.Actor, a id.Artifact, place string) error {
-	return i.called(ctx, "Handle "+string(a)+" "+place)
+func (f fakeInbox) Handle(ctx context.Context, _ credential.Actor, a id.Artifact, place string) error {
+	return f.changed(ctx, "Handle "+string(a)+" "+place)
 }
 
-func (f findings) Find(ctx context.Context, _ credential.Actor, pasted string) (lookup.Finding, error) {
+func (f *fakeLookups) Find(ctx context.Context, _ credential.Actor, pasted string) (lookup.Finding, error) {
 	if strings.Contains(pasted, "nonsense") {
 		return lookup.Finding{}, fault.New(fault.InvalidRequest, "this is neither")
 	}
@@ -117,34 +117,22 @@ func (f findings) Find(ctx context.Context, _ credential.Actor, pasted string) (
 	if f.empty || found.ID == "" {
 		return found, f.called(ctx, "Find "+pasted)
 	}
-	found.Artifact = &artifact.Artifact{
-		ID:          artifactID,
-		Title:       f.title,
-		Status:      artifact.Live,
-		Current:     newestID,
-		CreatedAt:   noon,
-		PublishedAt: noon,
-		ExpiresAt:   noon.Add(time.Hour),
-		FileCount:   3,
-		Size:        2_000_000,
-	}
-	found.Workspace = &workspace.Workspace{ID: strangerID, Name: f.name, CreatedAt: noon}
-	if f.scene == "locked" {
-		found.Locks = []lockdown.Lockdown{
-			{Scope: lockdown.Artifact, Target: artifactID, Reason: "other", SetAt: noon, SetBy: memberID},
-		}
-	}
+	found.Artifact = f.found(artifactID)
+	found.Workspace = &workspace.Workspace{ID: strangerID, Name: f.actor.Workspace.Name, CreatedAt: noon}
+	found.Locks = f.locks
 	return found, f.called(ctx, "Find "+pasted)
 }
 
-func (f findings) Hot(ctx context.Context, _ credential.Actor) ([]rate.Hot, error) {
+func (f *fakeLookups) Hot(ctx context.Context, _ credential.Actor) ([]rate.Hot, error) {
 	if f.empty {
 		return nil, f.failing(ctx)
 	}
 	return []rate.Hot{{Artifact: artifactID, At: noon}}, f.failing(ctx)
 }
 
-func (f findings) Open(ctx context.Context, _ credential.Actor, a id.Artifact, reason string) (lookup.Opened, error) {
+func (f *fakeLookups) Open(
+	ctx context.Context, _ credential.Actor, a id.Artifact, reason string,
+) (lookup.Opened, error) {
 	if reason == "" {
 		return lookup.Opened{}, fault.New(fault.InvalidRequest, "reason_code must have 1 to 120 characters")
 	}
@@ -153,17 +141,17 @@ func (f findings) Open(ctx context.Context, _ credential.Actor, a id.Artifact, r
 		Revision: newestID,
 		URL:      f.contentURL + "/v/token-of-the-operator/report.html",
 		Until:    noon.Add(15 * time.Minute),
-	}, f.called(ctx, "Open "+string(a)+" "+reason)
+	}, f.changed(ctx, "Open "+string(a)+" "+reason)
 }
 
-func (l logbook) OperatorLog(
+func (f fakeOperatorLog) OperatorLog(
 	ctx context.Context, _ credential.Actor, asked account.Query, p account.Page,
 ) (contract.OperatorEventList, error) {
 	if asked.Workspace != nil && *asked.Workspace == "x" {
 		return contract.OperatorEventList{}, fault.New(fault.InvalidRequest, "the filter workspace_id has no such value")
 	}
-	next, err := l.turn(p)
-	if l.empty || err != nil {
+	next, err := f.turn(ctx, p.Cursor)
+	if f.empty || err != nil {
 		return contract.OperatorEventList{}, err
 	}
 	w := strangerID
@@ -174,27 +162,26 @@ func (l logbook) OperatorLog(
 			Actor:         "api_key:" + keyID,
 			Action:        "artifact.published",
 			Target:        "artifact:" + artifactID,
-			ChangeSummary: "Published a revision: " + l.title,
+			ChangeSummary: "Published a revision: " + f.title,
 			RequestID:     "request-1",
 		},
 		ActorType:   "api_key",
 		TargetType:  "artifact",
 		WorkspaceID: &w,
-	}}}, l.failing(ctx)
+	}}}, nil
 }
 
-func (g grantor) Granted(ctx context.Context, _ credential.Actor, w id.Workspace) (billing.Granted, error) {
+func (f fakePlans) Granted(ctx context.Context, _ credential.Actor, w id.Workspace) (billing.Granted, error) {
 	if w != strangerID {
 		return billing.Granted{}, fault.NewCode(fault.NotFound)
 	}
-	a := g.account
-	return billing.Granted{Account: a, Has: a.Plan()}, g.called(ctx, "Granted "+string(w))
+	a := f.billing
+	return billing.Granted{Account: a, Has: a.Plan()}, f.called(ctx, "Granted "+string(w))
 }
 
-func (g grantor) SetPlan(
+func (f fakePlans) SetPlan(
 	ctx context.Context, _ credential.Actor, c idempotency.Command, _ *idempotency.Record, o billing.Override,
 ) (contract.BillingStatus, error) {
-	g.commands = append(g.commands, c)
 	if *o.Reason == "" {
 		return contract.BillingStatus{}, fault.New(fault.InvalidRequest, "reason_code must have 1 to 120 characters")
 	}
@@ -202,16 +189,16 @@ func (g grantor) SetPlan(
 	if o.Plan != nil {
 		plan = *o.Plan
 	}
-	return contract.BillingStatus{}, g.called(ctx, "SetPlan "+string(o.Workspace)+" "+plan+" "+*o.Reason)
+	return contract.BillingStatus{}, f.commanded(ctx, c, "SetPlan "+string(o.Workspace)+" "+plan+" "+*o.Reason)
 }
 
-func (g gate) Quota(ctx context.Context, _ credential.Actor) (ephemeral.Usage, error) {
-	return ephemeral.Usage{Quota: ephemeral.Quota{PerMinute: 17}, Made: 3}, g.failing(ctx)
+func (f fakeGate) Quota(ctx context.Context, _ credential.Actor) (ephemeral.Usage, error) {
+	return ephemeral.Usage{Quota: ephemeral.Quota{PerMinute: 17}, Made: 3}, f.failing(ctx)
 }
 
-func (g gate) SetQuota(ctx context.Context, _ credential.Actor, from, to int) error {
+func (f fakeGate) SetQuota(ctx context.Context, _ credential.Actor, from, to int) error {
 	if to > ephemeral.MostQuota {
 		return fault.New(fault.InvalidRequest, "the quota is a number from 1 to 100")
 	}
-	return g.called(ctx, "SetQuota "+strconv.Itoa(from)+" "+strconv.Itoa(to))
+	return f.changed(ctx, "SetQuota "+strconv.Itoa(from)+" "+strconv.Itoa(to))
 }

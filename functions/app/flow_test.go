@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"net/url"
 	"regexp"
 	"slices"
@@ -10,22 +9,18 @@ import (
 	"time"
 
 	"vitrine/scripts/testkit/expect"
-	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/oauth"
 	"vitrine/shared/platform/contract"
-	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/fault"
 )
 
 func TestMembersPagesAskStrangersToSignIn(t *testing.T) {
-	h := newHouse().handler()
-	for _, path := range rooms {
+	h := newServices().handler()
+	for _, path := range memberPages {
 		r := send(h, "GET", path, "")
 		if path == "/claim" {
-			if body := text(t, r); r.StatusCode != 200 ||
-				!strings.Contains(body, `href="/api/auth/sign-in?returnPathname=%2Fclaim"`) || strings.Contains(body, "<form") {
-				t.Errorf("%s: %d\n%s", path, r.StatusCode, body)
-			}
+			body := wantAnswer(t, path, r, 200, `href="/api/auth/sign-in?returnPathname=%2Fclaim"`)
+			expect.Lacks(t, path, body, "<form")
 			continue
 		}
 		want := "/api/auth/sign-in?" + url.Values{"returnPathname": {path}}.Encode()
@@ -39,7 +34,7 @@ func TestMembersPagesAskStrangersToSignIn(t *testing.T) {
 		r = send(h, "GET", path, "", "Accept", "application/json")
 		wantAnswer(t, path+" for a program", r, 401, `"code":"not_authenticated"`)
 	}
-	for path, d := range doors {
+	for path, d := range forms {
 		r := send(h, "POST", path, d.fields.Encode(), "Content-Type", formType)
 		if path == "/api/auth/sign-out" {
 			wantRedirect(t, path, r, "/signed-out")
@@ -50,20 +45,17 @@ func TestMembersPagesAskStrangersToSignIn(t *testing.T) {
 }
 
 func TestTheFrontPageKnowsMembers(t *testing.T) {
-	h := newHouse().handler()
-	if r := signedIn(h, "GET", "/", nil); r.StatusCode != 303 || r.Header.Get("Location") != "/dashboard" ||
-		r.Header.Get("Cache-Control") != "no-store" {
-		t.Errorf("%d %v", r.StatusCode, r.Header)
-	}
-	r := send(h, "GET", "/", "", "Cookie", sessionCookie+"=c29tZXRoaW5nIGVsc2U")
-	if body := text(t, r); r.StatusCode != 200 ||
-		!strings.Contains(body, `href="/api/auth/sign-in?returnPathname=%2F"`) || r.Header.Get("Vary") != "Cookie" {
-		t.Errorf("%d %v", r.StatusCode, r.Header)
-	}
+	h := newServices().handler()
+	r := signedIn(h, "GET", "/", nil)
+	wantRedirect(t, "a member", r, "/dashboard")
+	wantHeaders(t, "a member", r, "Cache-Control", "no-store")
+	r = send(h, "GET", "/", "", "Cookie", sessionCookie+"=c29tZXRoaW5nIGVsc2U")
+	wantAnswer(t, "a stranger", r, 200, `href="/api/auth/sign-in?returnPathname=%2F"`)
+	wantHeaders(t, "a stranger", r, "Vary", "Cookie")
 }
 
 func TestSigningOut(t *testing.T) {
-	s := newHouse()
+	s := newServices()
 	h := s.handler()
 	for _, path := range []string{"/api/auth/sign-out", "/api/auth/sign-out-everywhere"} {
 		if c := cookieOf(t, signedIn(h, "POST", path, nil), sessionCookie); c == nil || c.MaxAge != -1 {
@@ -91,7 +83,7 @@ func onceOf(t *testing.T, body string) string {
 }
 
 func TestEachFormOfAKeyIsACommandOfItsOwn(t *testing.T) {
-	s := newHouse()
+	s := newServices()
 	h := s.handler()
 	first := onceOf(t, text(t, signedIn(h, "GET", "/keys", nil)))
 	if again := onceOf(t, text(t, signedIn(h, "GET", "/keys", nil))); again == first {
@@ -109,7 +101,7 @@ func TestEachFormOfAKeyIsACommandOfItsOwn(t *testing.T) {
 }
 
 func TestKeysAreMadeAndRevokedWithCare(t *testing.T) {
-	s := newHouse()
+	s := newServices()
 	h := s.handler()
 	r := signedIn(h, "POST", "/keys", url.Values{"name": {"  "}, "once": {formName}})
 	wantAnswer(t, "the answer", r, 400, "Give it a name", `aria-describedby="name-help problem"`)
@@ -120,7 +112,7 @@ func TestKeysAreMadeAndRevokedWithCare(t *testing.T) {
 }
 
 func TestConnectionsEndWithAQuestion(t *testing.T) {
-	s := newHouse()
+	s := newServices()
 	h := s.handler()
 	body := page(t, "/connections")
 	expect.Has(t, "the page", body, agentID, s.client)
@@ -140,35 +132,23 @@ func TestConnectionsEndWithAQuestion(t *testing.T) {
 	}
 }
 
-// falling answers no app.
-type falling struct{ apps }
-
-func (falling) Grants(context.Context, credential.Actor, cursor.Page) ([]oauth.Grant, string, error) {
-	panic("the case fell")
-}
-
 func TestAPanicBesideAPageEndsTheAnswerAlone(t *testing.T) {
-	s := newHouse()
-	h, _ := s.host()
-	h.Apps = struct {
-		falling
-		devices
-	}{falling{apps{s}}, devices{s}}
-	if r := signedIn(h.Handler(), "GET", "/connections", nil); r.StatusCode != 500 ||
-		strings.Contains(text(t, r), "the case fell") {
-		t.Errorf("%d", r.StatusCode)
-	}
+	s := newServices()
+	s.apps.GrantsFn = func() { panic("the case fell") }
+	body := wantAnswer(t, "the answer", signedIn(s.handler(), "GET", "/connections", nil), 500)
+	expect.Lacks(t, "the answer", body, "the case fell")
 }
 
 func TestArtifactsAndTheirPages(t *testing.T) {
-	s := newHouse()
+	s := newServices()
+	s.more = true
 	h := s.handler()
 	body := text(t, signedIn(h, "GET", "/artifacts?after=here", nil))
 	if !strings.Contains(body, `href="/artifacts?after=next%2Bcursor"`) || !strings.Contains(body, ">Newest</a>") ||
 		s.calls[0] != "Web here" {
 		t.Errorf("calls %v\n%s", s.calls, body)
 	}
-	wantRedirect(t, "a cursor of yesterday", signedIn(h, "GET", "/artifacts?after=stale", nil), "/artifacts")
+	wantRedirect(t, "a cursor of yesterday", signedIn(h, "GET", "/artifacts?after=gone", nil), "/artifacts")
 	r := signedIn(h, "GET", "/artifacts/"+artifactID, nil)
 	if body := text(t, r); !strings.Contains(body, `sandbox="allow-scripts allow-popups allow-popups-to-escape-sandbox allow-downloads"`) || strings.Contains(body, "allow-same-origin") ||
 		!strings.HasSuffix(r.Header.Get(policyHeader), "; frame-src http://127.0.0.1:8703") {
@@ -192,45 +172,40 @@ func TestArtifactsAndTheirPages(t *testing.T) {
 }
 
 func TestEverybodyWhoReadsIsCounted(t *testing.T) {
-	for _, room := range everyRoom {
-		if room == "/claim" {
+	for _, path := range everyPage {
+		if path == "/claim" {
 			continue // strangers have it too
 		}
 		s := operatorOf(noon)
 		h := s.handler()
-		if r := signedIn(h, "GET", room, nil, attemptHeader...); r.StatusCode != 200 ||
-			!slices.Equal(s.counted, []string{string(homeID) + " " + string(memberID)}) {
-			t.Errorf("%s: %d, counted %v", room, r.StatusCode, s.counted)
+		wantAnswer(t, path, signedIn(h, "GET", path, nil, attemptHeader...), 200)
+		if got := s.limiter.counted; !slices.Equal(got, []string{string(homeID) + " " + string(memberID)}) {
+			t.Errorf("%s: counted %v", path, got)
 		}
-		s.tooMany = fault.NewCode(fault.RateLimitedActor).After(61 * time.Second)
-		r := signedIn(h, "GET", room, nil, attemptHeader...)
-		body := text(t, r)
-		if r.StatusCode != 429 || r.Header.Get("Retry-After") != "61" ||
-			!strings.Contains(body, "Try again in 61 seconds.") || strings.Contains(body, s.title) ||
-			strings.Contains(r.Header.Get(policyHeader), "frame-src") {
-			t.Errorf("%s, once too often: %d %v\n%s", room, r.StatusCode, r.Header, body)
-		}
+		s.limiter.ActorFn = func() error { return fault.NewCode(fault.RateLimitedActor).After(61 * time.Second) }
+		r := signedIn(h, "GET", path, nil, attemptHeader...)
+		body := wantAnswer(t, path+" once too often", r, 429, "Try again in 61 seconds.")
+		expect.Lacks(t, path+" once too often", body+r.Header.Get(policyHeader), s.title, "frame-src")
+		wantHeaders(t, path+" once too often", r, "Retry-After", "61")
 	}
 }
 
 func TestTheLifeOfArtifactsIsWhatTheWorkspaceChose(t *testing.T) {
 	for days, want := range map[int]string{0: "3 days, at most 7 days", 5: "5 days, at most 7 days", 30: "7 days, at most 7 days"} {
 		for _, path := range []string{"/dashboard", "/settings"} {
-			expect.Has(t, path, page(t, path, func(s *house) { s.days = days }), "<dd>"+want+"</dd>")
+			expect.Has(t, path, page(t, path, func(s *fakeServices) { s.actor.Workspace.AutoDays = days }), "<dd>"+want+"</dd>")
 		}
 	}
 }
 
 func TestAClaimShowsWhatItBringsAndWhere(t *testing.T) {
-	s := newHouse()
+	s := newServices()
 	h, lines := s.host()
 	handler := h.Handler()
 	body := text(t, signedIn(handler, "POST", "/claim", url.Values{"claim_token": {" " + claimToken + "\n"}}))
 	expect.Has(t, "the preview", body,
-		"Claim 1 artifact?", s.title, s.name, `value="`+claimToken+`"`, `action="/claim/confirm"`)
-	if !slices.Equal(s.calls, []string{"Look " + claimToken}) {
-		t.Errorf("calls %v", s.calls)
-	}
+		"Claim 1 artifact?", s.title, s.actor.Workspace.Name, `value="`+claimToken+`"`, `action="/claim/confirm"`)
+	wantCalls(t, "the preview", s, "Look "+claimToken)
 	body = text(t, signedIn(handler, "POST", "/claim/confirm", url.Values{"claim_token": {claimToken}, "once": {onceOf(t, body)}}))
 	expect.Has(t, "the end", body,
 		"Claimed", "One artifact is yours now.", "3 days", "100 new artifacts a day", `href="/artifacts/`+artifactID)
@@ -239,18 +214,13 @@ func TestAClaimShowsWhatItBringsAndWhere(t *testing.T) {
 			s.fail = fault.New(fault.NotFound, "redeemed by somebody")
 		}
 		r := signedIn(handler, "POST", path, url.Values{"claim_token": {bad}, "once": {"page-0123456789"}})
-		if body := text(t, r); r.StatusCode != 404 || !strings.Contains(body, badClaim) ||
-			strings.Contains(body, "somebody") || strings.Contains(body, bad) {
-			t.Errorf("%s: %d\n%s", path, r.StatusCode, body)
-		}
+		expect.Lacks(t, path, wantAnswer(t, path, r, 404, badClaim), "somebody", bad)
 	}
-	if strings.Contains(lines.String(), "ap_ct_") {
-		t.Errorf("the token is in the log: %s", lines)
-	}
+	expect.Lacks(t, "the log", lines.String(), "ap_ct_")
 }
 
 func TestWhatAClaimBroughtIsCountedInWords(t *testing.T) {
-	h, _ := newHouse().host()
+	h, _ := newServices().host()
 	for n, want := range map[int]string{0: "The workspace, still empty, is yours now.", 2: "2 artifacts are yours now.", 100: "All artifacts are yours now."} {
 		c := contract.Claimed{}
 		for range n {
@@ -265,69 +235,59 @@ func TestWhatAClaimBroughtIsCountedInWords(t *testing.T) {
 func TestConsentSaysWhoAsksForWhat(t *testing.T) {
 	const ask, here, keys, described = "/oauth/consent?req=abc", "program on this computer", "make and revoke", "Described at"
 	body := page(t, ask)
-	expect.Has(t, "the page", body, newHouse().client, "<strong><bdi>client.example</bdi></strong>",
-		"publish new artifacts", newHouse().name, `value="abc"`, "chose this name itself")
+	expect.Has(t, "the page", body, newServices().client, "<strong><bdi>client.example</bdi></strong>",
+		"publish new artifacts", newServices().actor.Workspace.Name, `value="abc"`, "chose this name itself")
 	expect.Lacks(t, "the page", body, keys, here, described)
-	document := func(s *house) { s.app = "https://Client.example:443/oauth/client.json" }
+	document := func(s *fakeServices) { s.apps.clientID = "https://Client.example:443/oauth/client.json" }
 	for _, path := range []string{ask, "/connections"} {
 		expect.Has(t, path, page(t, path, document), described, "<bdi>client.example</bdi>")
 	}
-	own := page(t, ask, func(s *house) { s.loopback, s.firstParty = true, true })
+	own := page(t, ask, func(s *fakeServices) { s.apps.ConsentFn = ownApp })
 	expect.Has(t, "our own client on this computer", own, here, keys)
 }
 
 func TestConsentAnswersByAPage(t *testing.T) {
-	s := newHouse()
+	s := newServices()
 	h := s.handler()
 	const escaped = "https://client.example/cb?code=abc&amp;state=xyz"
 	for _, tt := range []struct{ redirect, refresh, href string }{
 		{"https://client.example/cb?code=abc&state=xyz", escaped, escaped},
-		{"reading.room://cb?code=abc", "reading.room://cb?code=abc", "reading.room://cb?code=abc"},
+		{"reading.path://cb?code=abc", "reading.path://cb?code=abc", "reading.path://cb?code=abc"},
 		{
-			`reading.room://cb?code="><script>`,
-			"reading.room://cb?code=&#34;&gt;&lt;script&gt;", "reading.room://cb?code=%22%3e%3cscript%3e",
+			`reading.path://cb?code="><script>`,
+			"reading.path://cb?code=&#34;&gt;&lt;script&gt;", "reading.path://cb?code=%22%3e%3cscript%3e",
 		},
 	} {
-		s.redirect = tt.redirect
+		s.apps.redirect = tt.redirect
 		r := signedIn(h, "POST", "/oauth/consent/allow", url.Values{"req": {"abc"}})
-		body := text(t, r)
-		if r.StatusCode != 200 || r.Header.Get("Location") != "" || !strings.Contains(body, `<meta http-equiv="refresh" content="0; url=`+tt.refresh+`">`) || !strings.Contains(body, `href="`+tt.href+`"`) {
-			t.Errorf("%s: %d\n%s", tt.redirect, r.StatusCode, body)
-		}
+		wantAnswer(t, tt.redirect, r, 200, `<meta http-equiv="refresh" content="0; url=`+tt.refresh+`">`,
+			`href="`+tt.href+`"`)
+		wantHeaders(t, tt.redirect, r, "Location", "")
 	}
 	for _, bad := range []string{"javascript:alert(1)", "data:text/html,x", "JavaScript:alert(1)", "/relative", "", "https://a b\r\n", "vbscript:x"} {
-		s.redirect = bad
-		if r := signedIn(h, "POST", "/oauth/consent/deny", url.Values{"req": {"abc"}}); r.StatusCode != 500 ||
-			strings.Contains(text(t, r), "refresh") {
-			t.Errorf("%q: %d", bad, r.StatusCode)
-		}
+		s.apps.redirect = bad
+		r := signedIn(h, "POST", "/oauth/consent/deny", url.Values{"req": {"abc"}})
+		expect.Lacks(t, bad, wantAnswer(t, bad, r, 500), "refresh")
 	}
-	s.over = fault.New(fault.NotFound, "answered already")
-	for _, r := range []int{
-		signedIn(h, "GET", "/oauth/consent?req=abc", nil).StatusCode, signedIn(h, "POST", "/oauth/consent/allow",
-			url.Values{"req": {"abc"}}).StatusCode,
-	} {
-		if r != 400 {
-			t.Errorf("a request that is over: %d", r)
-		}
-	}
+	s.apps.ConsentFn = func(*oauth.Consent) error { return fault.New(fault.NotFound, "answered already") }
+	wantAnswer(t, "a request that is over", signedIn(h, "GET", "/oauth/consent?req=abc", nil), 400)
+	r := signedIn(h, "POST", "/oauth/consent/allow", url.Values{"req": {"abc"}})
+	wantAnswer(t, "an answer that is too late", r, 400)
 }
 
 func TestTheLogNamesTheMemberAndNoSecret(t *testing.T) {
-	s := newHouse()
+	s := newServices()
 	h, lines := s.host()
 	handler := h.Handler()
-	for _, path := range rooms {
+	for _, path := range memberPages {
 		signedIn(handler, "GET", path, nil, attemptHeader...)
 	}
-	for path, d := range doors {
+	for path, d := range forms {
 		signedIn(handler, "POST", path, d.fields, attemptHeader...)
 	}
 	send(handler, "GET", "/api/auth/callback?state=the-state&code=the-code", "", "Cookie", signinCookie+"=Ym91bmQ")
-	if !strings.Contains(lines.String(), `"member":"`+string(memberID)+`"`) ||
-		!strings.Contains(lines.String(), `"workspace":"`+string(homeID)+`"`) {
-		t.Error("nobody knows whose requests these were")
-	}
+	expect.Has(t, "the log", lines.String(),
+		`"member":"`+string(memberID)+`"`, `"workspace":"`+string(homeID)+`"`)
 	expect.Lacks(t, "the log", lines.String(),
-		secret, claimToken, attemptText, userCode, "the-state", "the-code", s.email, s.name, "123456", "ap_pk_")
+		secret, claimToken, attemptText, userCode, "the-state", "the-code", s.email, s.actor.Workspace.Name, "123456", "ap_pk_")
 }

@@ -11,7 +11,7 @@ import (
 	"vitrine/shared/platform/idempotency"
 )
 
-// readForm takes the fields of a form, each at most once; the query is no part of it.
+// readForm reads the fields of a form, each at most once. It ignores the query.
 func readForm(r *http.Request) (web.Form, error) {
 	form, err := web.ReadForm(r)
 	if err != nil {
@@ -20,11 +20,11 @@ func readForm(r *http.Request) (web.Form, error) {
 	return form, nil
 }
 
-// once is a fresh name for what a form does, so that sending the form twice does it once.
+// once returns a fresh idempotency key for a form, so that sending the form twice has one effect.
 func once() string { return "page-" + rand.Text() }
 
-// commandOf is what a form does. Its body stands for the fields that matter; a form without a name of its own is
-// refused.
+// commandOf returns the command that a form carries out; client is its idempotency key. body has the fields that make
+// it another command.
 func commandOf(
 	v browserSession, operation idempotency.Operation, target, client string, body any,
 ) (idempotency.Command, error) {

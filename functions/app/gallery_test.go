@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"vitrine/shared/adapter/web"
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
@@ -48,7 +47,7 @@ func fails(err error) answers {
 	}
 }
 
-func (g *gallery) Resolve(ctx context.Context, public id.Public, blob string) (view.View, error) {
+func (g *gallery) open(ctx context.Context, public id.Public, blob string) (view.View, error) {
 	g.mu.Lock()
 	g.opened[blob]++
 	answer := g.links[blob]
@@ -147,12 +146,13 @@ func open(t *testing.T) *gallery {
 	t.Cleanup(g.content.Close)
 	t.Cleanup(g.app.Close)
 	g.appURL = strings.Replace(g.app.URL, "127.0.0.1", "localhost", 1)
-	pages := (&Host{
-		Views:   shown{linkResolver: g},
-		Live:    g.live,
-		Surface: &web.Server{Log: slog.New(slog.NewJSONHandler(g, nil))},
-		Origins: origins(g.appURL, g.content.URL),
-	}).Handler()
+	s := newServices()
+	s.appURL, s.contentURL = g.appURL, g.content.URL
+	s.views.ResolveFn = g.open
+	host, _ := s.host()
+	host.Surface.Log = slog.New(slog.NewJSONHandler(g, nil))
+	host.Live, host.Now = g.live, time.Now
+	pages := host.Handler()
 	handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/api/access-links/resolve" {
 			g.resolve(w, r, pages)

@@ -17,10 +17,10 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// home is the front page; members go to theirs. It is kept nowhere unseen, because it differs before and after a
-// sign-in.
+// home is the front page; members are redirected to theirs. Caches must ask again, because it differs before and after
+// a sign-in.
 func (h *Host) home(w http.ResponseWriter, r *http.Request) error {
-	_, err := h.visitor(r)
+	_, err := h.visitor(r, false)
 	if err == nil {
 		redirect(w, "/dashboard")
 		return nil
@@ -37,8 +37,8 @@ func (h *Host) home(w http.ResponseWriter, r *http.Request) error {
 	return h.page(w, http.StatusOK, pages.Home{APIURL: h.Origins.API, AppURL: h.Origins.App, SignIn: signInPath("/")})
 }
 
-// viewer serves the shell of an access link. It looks the same for every well-formed id: only the script of the page
-// holds the secret, so only its call can tell whether the link opens.
+// viewer serves the page of an access link, without what the link shows. Only the script of the page has the secret, so
+// the page is the same for every well-formed id.
 func (h *Host) viewer(w http.ResponseWriter, r *http.Request) error {
 	unlisted(w.Header())
 	public := id.Public(r.PathValue("publicId"))
@@ -63,7 +63,7 @@ func (h *Host) resolve(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, wire.Resolved(shown))
 }
 
-// unopened reduces a failure of Resolve to the four that the viewer knows.
+// unopened reduces a failure to the four kinds that the viewer knows.
 func unopened(err error) error {
 	switch fault.KindOf(err) {
 	case fault.KindInvalid, fault.KindLimited, fault.KindUnavailable:
@@ -87,7 +87,7 @@ func sentLink(w http.ResponseWriter, r *http.Request) (contract.ResolveRequest, 
 	return link, err
 }
 
-// readLink reads a link and nothing else: other members never get past this host.
+// readLink reads a link from the members of a body, and ignores all others.
 func readLink(members map[string]json.RawMessage) (contract.ResolveRequest, error) {
 	var link contract.ResolveRequest
 	err := errors.Join(json.Unmarshal(members["public_id"], &link.PublicID), json.Unmarshal(members["blob"], &link.Blob))
@@ -98,7 +98,7 @@ func readLink(members map[string]json.RawMessage) (contract.ResolveRequest, erro
 	return link, nil
 }
 
-// readObject reads the members of the JSON object that is the body of a request.
+// readObject reads the JSON object in the body of a request.
 func readObject(w http.ResponseWriter, r *http.Request) (map[string]json.RawMessage, error) {
 	if sent := r.Header.Values("Content-Type"); len(sent) > 0 {
 		if media, _, err := mime.ParseMediaType(sent[0]); err != nil || media != "application/json" {
@@ -118,9 +118,10 @@ func readObject(w http.ResponseWriter, r *http.Request) (map[string]json.RawMess
 
 var errNoObject = errors.New("no JSON object, or one with a member twice")
 
-// object reads the members of a JSON object. One that has a member twice is refused: readers differ on what it means.
+// object reads the members of a JSON object. It refuses a repeated member, because readers differ on which one counts.
 func object(raw []byte) (map[string]json.RawMessage, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
+	// Valid also refuses what follows the object, which the decoder would leave unread.
 	if open, _ := d.Token(); open != json.Delim('{') || !json.Valid(raw) {
 		return nil, errNoObject
 	}
@@ -140,8 +141,8 @@ func object(raw []byte) (map[string]json.RawMessage, error) {
 	return members, nil
 }
 
-// asset serves what pages load. The path names the build, so browsers keep it for ever; a path of another build, met
-// while a deployment rolls out, gets our bytes uncached.
+// asset serves files that pages load. The path names the build, so that browsers keep them for ever. A path of another
+// build occurs while a deployment rolls out; it gets our bytes, and must not keep them.
 func asset(w http.ResponseWriter, r *http.Request) error {
 	a, ok := pages.FindAsset(r.PathValue("name"))
 	if !ok {

@@ -18,25 +18,22 @@ import (
 )
 
 func TestSigningInGoesToTheProviderAndComesBack(t *testing.T) {
-	s := newHouse()
+	s := newServices()
 	h := s.handler()
 	r := send(h, "GET", "/api/auth/sign-in?returnPathname=%2Fdevice%3Fcode%3DBCDF-GHJK", "")
-	if r.StatusCode != 303 || r.Header.Get("Location") != "https://id.example/authorize?state=s" ||
-		r.Header.Get("Cache-Control") != "no-store" {
-		t.Errorf("%d %v", r.StatusCode, r.Header)
-	}
+	wantRedirect(t, "the sign-in", r, "https://id.example/authorize?state=s")
+	wantHeaders(t, "the sign-in", r, "Cache-Control", "no-store")
 	if c := cookieOf(t, r, signinCookie); c == nil || c.Value != "Ym91bmQ" || c.MaxAge != 600 {
 		t.Errorf("cookie %v", c)
 	}
-	if s.begun[0] != "/device?code=BCDF-GHJK" {
-		t.Errorf("returns to %q", s.begun[0])
+	if s.signIns.begun[0].Path != "/device?code=BCDF-GHJK" {
+		t.Errorf("returns to %+v", s.signIns.begun)
 	}
 	r = send(h, "GET", "/api/auth/callback?state=s&code=c&iss=https%3A%2F%2Fid.example", "", "Cookie",
 		signinCookie+"=Ym91bmQ")
-	if r.StatusCode != 303 || r.Header.Get("Location") != "/keys" || r.Header.Get("Referrer-Policy") != "no-referrer" {
-		t.Errorf("%d %v", r.StatusCode, r.Header)
-	}
-	if c := cookieOf(t, r, sessionCookie); c == nil || c.Value != s.finished.Session || c.MaxAge != 604800 {
+	wantRedirect(t, "the callback", r, "/keys")
+	wantHeaders(t, "the callback", r, "Referrer-Policy", "no-referrer")
+	if c := cookieOf(t, r, sessionCookie); c == nil || c.Value != s.signIns.finished.Session || c.MaxAge != 604800 {
 		t.Errorf("session cookie %v", c)
 	}
 	if c := cookieOf(t, r, signinCookie); c == nil || c.MaxAge != -1 {
@@ -47,13 +44,13 @@ func TestSigningInGoesToTheProviderAndComesBack(t *testing.T) {
 		Code:   "c",
 		Issuer: "https://id.example",
 		Cookie: "Ym91bmQ",
-	}); s.back != want {
-		t.Errorf("finished %+v, want %+v", s.back, want)
+	}); s.signIns.callback != want {
+		t.Errorf("finished %+v, want %+v", s.signIns.callback, want)
 	}
 }
 
 func TestT39ReturnPathsStayOnTheHost(t *testing.T) {
-	s := newHouse()
+	s := newServices()
 	h := s.handler()
 	hostile := []string{
 		"//evil", `/\evil`, "https:evil", "https://evil.example/", "/%0d%0aSet-Cookie", "/..//evil", "/\r\nSet-Cookie: a=b",
@@ -62,87 +59,80 @@ func TestT39ReturnPathsStayOnTheHost(t *testing.T) {
 	for _, path := range hostile {
 		wantAnswer(t, path, send(h, "GET", "/api/auth/sign-in?"+url.Values{"returnPathname": {path}}.Encode(), ""), 303)
 	}
-	if len(s.begun) != len(hostile) || slices.ContainsFunc(s.begun, func(to string) bool { return to != "/" }) {
-		t.Errorf("returns to %q", s.begun)
+	if begun := s.signIns.begun; len(begun) != len(hostile) ||
+		slices.ContainsFunc(begun, func(to signin.Destination) bool { return to.Path != "/" }) {
+		t.Errorf("returns to %+v", begun)
 	}
 }
 
 func TestT40APresetCookieIsNeverAdopted(t *testing.T) {
-	s := newHouse()
+	s := newServices()
 	h := s.handler()
 	for name, preset := range map[string]string{
 		"unknown": sessionCookie + "=cHJlc2V0", "twice": sessionCookie + "=" + secret + "; " + sessionCookie + "=cHJlc2V0",
 		"empty": sessionCookie + "=", "other name": "session=" + secret,
 	} {
 		r := send(h, "GET", "/keys", "", "Cookie", preset)
-		if r.StatusCode != 303 || r.Header.Get("Location") != "/api/auth/sign-in?returnPathname=%2Fkeys" ||
-			cookieOf(t, r, sessionCookie) != nil {
-			t.Errorf("%s: %d %v", name, r.StatusCode, r.Header)
+		wantRedirect(t, name, r, "/api/auth/sign-in?returnPathname=%2Fkeys")
+		if c := cookieOf(t, r, sessionCookie); c != nil {
+			t.Errorf("%s: cookie %v", name, c)
 		}
 	}
 	r := send(h, "GET", "/api/auth/callback?state=s&code=c", "", "Cookie",
 		signinCookie+"=Ym91bmQ; "+sessionCookie+"=cHJlc2V0")
-	if c := cookieOf(t, r, sessionCookie); c == nil || c.Value != s.finished.Session {
+	if c := cookieOf(t, r, sessionCookie); c == nil || c.Value != s.signIns.finished.Session {
 		t.Errorf("cookie after the sign-in: %v", c)
 	}
-	if s.back.Session != "cHJlc2V0" {
-		t.Errorf("the old session is not handed over to be ended: %+v", s.back)
+	if s.signIns.callback.Session != "cHJlc2V0" {
+		t.Errorf("the old session is not handed over to be ended: %+v", s.signIns.callback)
 	}
 }
 
 func TestT41OtherSitesReachNoForm(t *testing.T) {
 	s := operatorOf(noon)
 	h := s.handler()
-	for path, d := range everyDoor {
+	for path, d := range everyForm {
 		for name, header := range map[string][]string{
 			"cross-site":     {"Sec-Fetch-Site", "cross-site"},
 			"a sibling":      {"Sec-Fetch-Site", "same-site"},
 			"an old browser": {"Sec-Fetch-Site", "", "Origin", "https://evil.example"},
 			"a sandbox":      {"Sec-Fetch-Site", "cross-site", "Origin", "null"},
 		} {
-			if r := signedIn(h, "POST", path, d.fields, header...); r.StatusCode != 403 ||
-				!strings.Contains(text(t, r), "Not done") || len(r.Cookies()) > 0 {
-				t.Errorf("%s from %s: %d", path, name, r.StatusCode)
-			}
-			r := signedIn(h, "POST", path, d.fields, append(header, "Accept", "application/json")...)
+			r := signedIn(h, "POST", path, d.fields, header...)
+			wantAnswer(t, path+" from "+name, r, 403, "Not done")
+			wantHeaders(t, path+" from "+name, r, "Set-Cookie", "")
+			r = signedIn(h, "POST", path, d.fields, append(header, "Accept", "application/json")...)
 			wantAnswer(t, path+" from "+name, r, 403, `"code":"forbidden"`)
 		}
 	}
-	if len(s.calls) > 0 {
-		t.Errorf("reached %v", s.calls)
-	}
+	wantCalls(t, "all of it", s)
 }
 
 func TestT42BodiesOfAnotherTypeAreRefused(t *testing.T) {
 	s := operatorOf(noon)
 	h := s.handler()
-	for path := range everyDoor {
+	for path := range everyForm {
 		for _, kind := range []string{"text/plain", "application/json", "multipart/form-data; boundary=x", ""} {
 			r := send(h, "POST", path, `{"user_code":"123456","code":"x"}`,
 				append([]string{"Content-Type", kind}, attemptHeader...)...)
-			if r.StatusCode != 400 || !strings.Contains(text(t, r), "That was not understood") {
-				t.Errorf("%s as %q: %d", path, kind, r.StatusCode)
-			}
+			wantAnswer(t, path+" as "+kind, r, 400, "That was not understood")
 		}
 		for _, body := range []string{"a=1&a=2", "%zz=1", "once=" + strings.Repeat("x", 65<<10)} {
 			r := send(h, "POST", path, body, append([]string{"Content-Type", formType}, attemptHeader...)...)
 			wantAnswer(t, path, r, 400)
 		}
 	}
-	if len(s.calls) > 0 {
-		t.Errorf("reached %v", s.calls)
-	}
+	wantCalls(t, "all of it", s)
 	r := send(h, "POST", "/api/access-links/resolve", opening, "Content-Type", "text/plain")
 	wantAnswer(t, "resolve", r, 400, `"code":"invalid_request"`)
-	if r := send(h, "POST", "/api/access-links/resolve", opening, "Content-Type", "application/json; charset=utf-8"); r.StatusCode != 200 {
-		t.Errorf("resolve: %d %s", r.StatusCode, text(t, r))
-	}
+	r = send(h, "POST", "/api/access-links/resolve", opening, "Content-Type", "application/json; charset=utf-8")
+	wantAnswer(t, "resolve", r, 200)
 }
 
 func TestT43NoPageCanBeFramedOrRunForeignCode(t *testing.T) {
 	s := operatorOf(noon)
 	h := s.handler()
-	strict := append(slices.Clone(everyRoom), "/", "/signed-out", "/api/auth/callback", agentPath+"?begun=no", "/none")
+	strict := append(slices.Clone(everyPage), "/", "/signed-out", "/api/auth/callback", agentPath+"?begun=no", "/none")
 	for _, path := range strict {
 		r := signedIn(h, "GET", path, nil, attemptHeader...)
 		policy := r.Header.Get(policyHeader)
@@ -168,7 +158,7 @@ func TestT43NoPageCanBeFramedOrRunForeignCode(t *testing.T) {
 			t.Errorf("%s tells where it is", path)
 		}
 	}
-	for path, d := range everyDoor {
+	for path, d := range everyForm {
 		r := operatorOf(noon).post(path, d.fields)
 		if r.Header.Get("X-Frame-Options") != "DENY" || r.Header.Get("Cache-Control") != "no-store" || r.StatusCode >= 400 {
 			t.Errorf("POST %s: %d %v", path, r.StatusCode, r.Header)
@@ -180,76 +170,61 @@ func TestT44LinksChangeNothing(t *testing.T) {
 	s := operatorOf(noon)
 	h := s.handler()
 	pages := map[string]bool{deletePath: true}
-	for _, room := range everyRoom {
-		path, _, _ := strings.Cut(room, "?")
+	for _, path := range everyPage {
+		path, _, _ := strings.Cut(path, "?")
 		pages[path] = true
 	}
-	for path := range doors {
+	for path := range forms {
 		if pages[path] {
 			continue
 		}
 		for _, method := range []string{"GET", "HEAD"} {
-			if r := signedIn(h, method, path, nil, attemptHeader...); r.StatusCode != 405 || r.Header.Get("Allow") != "POST" {
-				t.Errorf("%s %s: %d, Allow %q", method, path, r.StatusCode, r.Header.Get("Allow"))
-			}
+			r := signedIn(h, method, path, nil, attemptHeader...)
+			wantAnswer(t, method+" "+path, r, 405)
+			wantHeaders(t, method+" "+path, r, "Allow", "POST")
 		}
 	}
 	for _, path := range []string{"/api/auth/sign-in", "/api/auth/callback?state=s&code=c"} {
-		if r := send(h, "HEAD", path, ""); r.StatusCode != 405 || r.Header.Get("Allow") != "GET" {
-			t.Errorf("HEAD %s: %d %q", path, r.StatusCode, r.Header.Get("Allow"))
-		}
+		r := send(h, "HEAD", path, "")
+		wantAnswer(t, "HEAD "+path, r, 405)
+		wantHeaders(t, "HEAD "+path, r, "Allow", "GET")
 	}
-	if len(s.calls) > 0 {
-		t.Fatalf("reached %v", s.calls)
-	}
-	for _, room := range everyRoom {
+	wantCalls(t, "all of it", s)
+	for _, path := range everyPage {
 		for _, header := range [][]string{{"Sec-Purpose", "prefetch"}, {"Purpose", "prefetch"}, nil} {
-			wantAnswer(t, room, signedIn(h, "GET", room, nil, append(header, attemptHeader...)...), 200)
+			wantAnswer(t, path, signedIn(h, "GET", path, nil, append(header, attemptHeader...)...), 200)
 		}
 	}
-	onlyReads(t, s)
-}
-
-// onlyReads reports calls that change something.
-func onlyReads(t *testing.T, s *house) {
-	t.Helper()
-	reads := []string{"Web", "Newest", "Count", "Sessions", "Preview", "Look", "Find", "List", "Of", "Overview", "Latest", "Pinned", "Revision", "Audit", "Review", "Account", "Invoices", "Granted"}
-	for _, call := range s.calls {
-		if verb, _, _ := strings.Cut(call, " "); !slices.Contains(reads, verb) {
-			t.Errorf("reached %s", call)
-		}
+	if len(s.changes) > 0 {
+		t.Errorf("reached %v", s.changes)
 	}
 }
 
 func TestT72ACodeInTheAddressDoesNothingByItself(t *testing.T) {
-	s := newHouse()
+	s := newServices()
 	h := s.handler()
 	body := text(t, signedIn(h, "GET", "/device?code="+userCode+"%22%3E%3Cscript%3E", nil))
 	if !strings.Contains(body, `value="`+userCode) || strings.Contains(body, "office-mac") || len(s.calls) > 0 {
 		t.Fatalf("calls %v\n%s", s.calls, body)
 	}
-	body = text(t, signedIn(h, "POST", "/device", doors["/device"].fields))
+	body = text(t, signedIn(h, "POST", "/device", forms["/device"].fields))
 	expect.Has(t, "the page", body,
 		"office-mac.local", "203.0.113.0/24", "Vitrine command line", "Harbour Survey", "Did you start this?", "14 March 2026, 12:15 UTC", "make and revoke API keys")
-	if !slices.Equal(s.calls, []string{"Device " + userCode}) {
-		t.Errorf("calls %v", s.calls)
-	}
-	if r := signedIn(h, "POST", "/device/approve", doors["/device"].fields); r.StatusCode != 200 ||
-		s.calls[1] != "ApproveDevice "+userCode {
-		t.Errorf("%d %v", r.StatusCode, s.calls)
-	}
+	wantCalls(t, "the question", s, "Device "+userCode)
+	wantAnswer(t, "the answer", signedIn(h, "POST", "/device/approve", forms["/device"].fields), 200)
+	wantCalls(t, "the answer", s, "Device "+userCode, "ApproveDevice "+userCode)
 	r := signedIn(h, "POST", "/device", url.Values{"code": {"BCDF"}})
 	wantAnswer(t, "a wrong code", r, 404, "No device is waiting with this code", `value="BCDF"`)
 	s.fail = fault.New(fault.RateLimitedActor, "too many").After(90 * time.Second)
-	if r := signedIn(h, "POST", "/device", doors["/device"].fields); r.StatusCode != 429 || r.Header.Get("Retry-After") != "90" {
-		t.Errorf("too many wrong codes: %d %v", r.StatusCode, r.Header)
-	}
+	r = signedIn(h, "POST", "/device", forms["/device"].fields)
+	wantAnswer(t, "too many wrong codes", r, 429)
+	wantHeaders(t, "too many wrong codes", r, "Retry-After", "90")
 }
 
 func TestT84OtherMethodsAreNoWayIn(t *testing.T) {
-	s := newHouse()
+	s := newServices()
 	h := s.handler()
-	for path, d := range doors {
+	for path, d := range forms {
 		for _, method := range []string{"TRACE", "PUT", "DELETE", "OPTIONS", "post"} {
 			r := signedIn(h, method, path, d.fields, "Content-Type", formType, "Sec-Fetch-Site", "same-origin")
 			if r.StatusCode != 405 || !strings.Contains(r.Header.Get("Allow"), "POST") {
@@ -260,15 +235,17 @@ func TestT84OtherMethodsAreNoWayIn(t *testing.T) {
 			signedIn(h, "GET", path+"?_method=POST&"+d.fields.Encode(), nil, override, "POST")
 		}
 	}
-	onlyReads(t, s)
+	if len(s.changes) > 0 {
+		t.Errorf("reached %v", s.changes)
+	}
 }
 
 var storedField = regexp.MustCompile(`<input id="(title|name)" name="(title|name)" value="[^"<>]*"`)
 
 func TestT85NamesThatPeopleChoseStayText(t *testing.T) {
-	s := newHouse()
+	s := newServices()
 	const name = "x\r\nSet-Cookie: stolen=1\r\n\r\n<script>alert(1)</script><img src=x onerror=alert(2)>\"'>\u202Etxt.exe\u2066"
-	s.name = name
+	s.actor.Workspace.Name = name
 	s.title = name
 	s.device = name
 	s.client = name
@@ -284,10 +261,10 @@ func TestT85NamesThatPeopleChoseStayText(t *testing.T) {
 			}
 		}
 	}
-	for _, path := range rooms {
+	for _, path := range memberPages {
 		check(path, signedIn(h, "GET", path, nil, attemptHeader...))
 	}
-	for path, d := range doors {
+	for path, d := range forms {
 		check(path, s.post(path, d.fields))
 	}
 	check("/keys", signedIn(h, "POST", "/keys", url.Values{"name": {name}, "once": {"page-0123456789"}}))
@@ -309,24 +286,21 @@ func TestFailuresOfASignInAreToldInWords(t *testing.T) {
 		"too often":     {fault.NewCode(fault.RateLimitedActor).After(time.Minute), 429, "more requests than are allowed"},
 		"a bug":         {errors.New("dial tcp 10.0.0.1"), 500, "our fault"},
 	} {
-		s := newHouse()
+		s := newServices()
 		s.fail = tt.err
 		r := send(s.handler(), "GET", "/api/auth/callback?state=s&code=c", "", "Cookie", signinCookie+"=Ym91bmQ")
-		body := text(t, r)
-		if r.StatusCode != tt.status || !strings.Contains(body, tt.want) || strings.Contains(body, "10.0.0.1") ||
-			cookieOf(t, r, sessionCookie) != nil {
-			t.Errorf("%s: %d %v\n%s", name, r.StatusCode, r.Header, body)
+		expect.Lacks(t, name, wantAnswer(t, name, r, tt.status, tt.want), "10.0.0.1")
+		if c := cookieOf(t, r, sessionCookie); c != nil {
+			t.Errorf("%s: cookie %v", name, c)
 		}
 	}
-	s := newHouse()
-	if r := send(s.handler(), "GET", "/api/auth/callback?state=s&state=t&code=c", ""); r.StatusCode != 400 ||
-		len(s.calls) > 0 {
-		t.Errorf("a parameter twice: %d %v", r.StatusCode, s.calls)
-	}
+	s := newServices()
+	wantAnswer(t, "a parameter twice", send(s.handler(), "GET", "/api/auth/callback?state=s&state=t&code=c", ""), 400)
+	wantCalls(t, "a parameter twice", s)
 }
 
 func TestWhateverHangsTheAnswerComesInTime(t *testing.T) {
-	for _, path := range append(slices.Clone(everyRoom), "/", "/api/auth/sign-in", "/api/auth/callback?state=s&code=c") {
+	for _, path := range append(slices.Clone(everyPage), "/", "/api/auth/sign-in", "/api/auth/callback?state=s&code=c") {
 		synctest.Test(t, func(t *testing.T) {
 			s := operatorOf(noon)
 			s.hang = true
@@ -338,7 +312,7 @@ func TestWhateverHangsTheAnswerComesInTime(t *testing.T) {
 			}
 		})
 	}
-	for path, d := range everyDoor {
+	for path, d := range everyForm {
 		synctest.Test(t, func(t *testing.T) {
 			s := operatorOf(noon)
 			s.hang = true

@@ -15,13 +15,14 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// keepPath is the page that asks a person under whose address agents have worked which of these they keep.
+// keepPath is the page that asks a person which of the agents keep their access that have worked under the same e-mail
+// address.
 const keepPath = "/agent-auth/keep"
 
-// keepField begins the names of the boxes of that page; the id of a delegation follows.
+// keepField is the prefix of the names of the checkboxes; the id of a delegation follows.
 const keepField = "keep-"
 
-// askKept shows who may act, and nothing else of the workspace, because no session is open yet.
+// askKept shows which agents may act, and nothing else of the workspace, because no session is open yet.
 func (h *Host) askKept(w http.ResponseWriter, r *http.Request) error {
 	secret := h.takeover(r)
 	question, linked, err := h.SignIns.PendingTakeover(r.Context(), secret)
@@ -39,14 +40,14 @@ func (h *Host) askKept(w http.ResponseWriter, r *http.Request) error {
 	return h.page(w, http.StatusOK, p)
 }
 
-// takeover is the secret of the question that the browser came with.
+// takeover returns the secret of the question that the browser brought.
 func (h *Host) takeover(r *http.Request) string {
 	secret := cookie(r, takeoverCookie)
 	web.RedactSecret(r.Context(), secret)
 	return secret
 }
 
-// linkedOf is a provider as pages show it.
+// linkedOf returns a provider as pages show it.
 func linkedOf(d delegation.Delegation) pages.Linked {
 	return pages.Linked{
 		ID:      string(d.ID()),
@@ -66,7 +67,7 @@ func (h *Host) keep(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	secret := h.takeover(r)
-	if form["question"] != mark(secret) { // of another sign-in in this browser
+	if form["question"] != mark(secret) { // it answers another sign-in of this browser
 		redirect(w, keepPath)
 		return nil
 	}
@@ -87,7 +88,7 @@ func (h *Host) keep(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// notAsked says what to do where no question waits for an answer. Other failures are those of a sign-in.
+// notAsked explains that no question is open. Other failures are those of a sign-in.
 func notAsked(err error) error {
 	if fault.CodeOf(err) != fault.InvalidRequest {
 		return notSignedIn(err)

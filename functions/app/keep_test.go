@@ -18,8 +18,8 @@ func answered(h http.Handler, method, secret string, form url.Values, header ...
 }
 
 func TestT82ASignInThatWaitsForAnAnswerOpensNoSession(t *testing.T) {
-	s := newHouse()
-	s.finished.Session, s.finished.Question = "", questionText
+	s := newServices()
+	s.signIns.finished.Session, s.signIns.finished.Question = "", questionText
 	r := send(s.handler(), "GET", "/api/auth/callback?state=s&code=c", "", "Cookie", signinCookie+"=Ym91bmQ")
 	wantRedirect(t, "the callback", r, keepPath)
 	for _, c := range r.Cookies() {
@@ -30,7 +30,7 @@ func TestT82ASignInThatWaitsForAnAnswerOpensNoSession(t *testing.T) {
 }
 
 func TestT82ThePageShowsTheAgentsAndNothingElse(t *testing.T) {
-	s := newHouse()
+	s := newServices()
 	vouching(s)
 	body := text(t, answered(s.handler(), "GET", questionText, nil))
 	for _, d := range s.linked {
@@ -38,51 +38,45 @@ func TestT82ThePageShowsTheAgentsAndNothingElse(t *testing.T) {
 			t.Errorf("%s is not asked for:\n%s", d.Provider, body)
 		}
 	}
-	expect.Lacks(t, "the page", body, s.name, s.title, string(homeID), string(memberID), questionText, "checked", "/tenant")
+	expect.Lacks(t, "the page", body, s.actor.Workspace.Name, s.title, string(homeID), string(memberID), questionText, "checked", "/tenant")
 	expect.Has(t, "the page", body, "agents.example")
-	if r := answered(s.handler(), "GET", "x", nil); r.StatusCode != 400 || !strings.Contains(text(t, r), "Sign in again") {
-		t.Error(r.Status)
-	}
+	wantAnswer(t, "another question", answered(s.handler(), "GET", "x", nil), 400, "Sign in again")
 }
 
 func TestT82TheAnswerKeepsWhatIsTickedAndSignsIn(t *testing.T) {
-	s := newHouse()
+	s := newServices()
 	vouching(s)
 	h := s.handler()
 	keep := s.linked[1].ID()
 	form := url.Values{"question": {mark(questionText)}, "keep-" + string(keep): {"yes"}, "keep-odd": {"yes"}}
 	r := answered(h, "POST", questionText, form)
 	wantRedirect(t, "the answer", r, "/keys")
-	if len(s.kept) != 1 || s.kept[0] != keep {
-		t.Errorf("kept %v", s.kept)
+	if len(s.signIns.kept) != 1 || s.signIns.kept[0] != keep {
+		t.Errorf("kept %v", s.signIns.kept)
 	}
 	cookies := map[string]string{}
 	for _, c := range r.Cookies() {
 		cookies[c.Name] = c.Value
 	}
-	if cookies[sessionCookie] != s.finished.Session || cookies[takeoverCookie] != "" {
+	if cookies[sessionCookie] != s.signIns.finished.Session || cookies[takeoverCookie] != "" {
 		t.Errorf("%v", cookies)
 	}
 }
 
 func TestT82AnAnswerIsForWhatThePageShowed(t *testing.T) {
-	s := newHouse()
+	s := newServices()
 	vouching(s)
 	h := s.handler()
 	r := answered(h, "POST", questionText, url.Values{"question": {mark("another")}})
 	wantRedirect(t, "an answer to another question", r, keepPath)
 	form := url.Values{"question": {mark(questionText)}}
-	if r := answered(h, "POST", questionText, form, "Sec-Fetch-Site", "cross-site"); r.StatusCode != 403 ||
-		len(s.calls) != 0 {
-		t.Error(r.Status, s.calls)
-	}
-	if r := answered(h, "POST", "x", url.Values{"question": {mark("x")}}); r.StatusCode != 400 || len(s.calls) != 0 {
-		t.Error(r.Status, s.calls)
-	}
+	wantAnswer(t, "another site", answered(h, "POST", questionText, form, "Sec-Fetch-Site", "cross-site"), 403)
+	wantAnswer(t, "no question", answered(h, "POST", "x", url.Values{"question": {mark("x")}}), 400)
+	wantCalls(t, "all of it", s)
 }
 
 func TestProvidersAreListedAndEndWithAQuestion(t *testing.T) {
-	s := newHouse()
+	s := newServices()
 	vouching(s)
 	h := s.handler()
 	which := s.linked[0].ID()
@@ -90,9 +84,7 @@ func TestProvidersAreListedAndEndWithAQuestion(t *testing.T) {
 	expect.Has(t, "the page", page(t, "/connections", vouching), path, "agents.example", s.linked[0].Email, "Night Desk", "<dd>read, publish</dd>")
 	expect.Has(t, "the question", page(t, path, vouching), `action="`+path+`"`)
 	other := id.DelegationOf("a", "b", "c")
-	if r := signedIn(h, "GET", "/connections/providers/"+string(other)+"/unlink", nil); r.StatusCode != 404 {
-		t.Error(r.Status)
-	}
+	wantAnswer(t, "another one", signedIn(h, "GET", "/connections/providers/"+string(other)+"/unlink", nil), 404)
 	wantRedirect(t, "the answer", signedIn(h, "POST", path, nil), "/connections")
 	if !slices.Contains(s.calls, "Unlink "+string(which)) {
 		t.Error(s.calls)
@@ -100,7 +92,7 @@ func TestProvidersAreListedAndEndWithAQuestion(t *testing.T) {
 }
 
 func TestAStepUpSaysWhichProviderVouches(t *testing.T) {
-	s := newHouse()
+	s := newServices()
 	body := page(t, agentPath, vouching)
 	expect.Has(t, "the page", body, "agents.example", s.client, s.email, "read, publish")
 	expect.Lacks(t, "the page", body, s.title) // the member's artifacts are not the agent's

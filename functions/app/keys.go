@@ -41,14 +41,14 @@ func (h *Host) listKeys(w http.ResponseWriter, r *http.Request, v browserSession
 	return h.showKeys(w, v, http.StatusOK, p, list)
 }
 
-// afterCreate shows the newest live keys around what p tells of a key that was asked for.
+// afterCreate shows the newest live keys after one was created, or was not. p has the new key or the error.
 func (h *Host) afterCreate(w http.ResponseWriter, r *http.Request, v browserSession, status int, p pages.Keys) error {
 	list, next, err := h.Keys.List(r.Context(), v.Actor, credential.LiveKeys, cursor.Page{})
 	if err != nil && p.Made == nil {
 		return err
 	}
 	p.Pages = pagesOf("/keys", "", next)
-	if err != nil { // the secret is shown this once, list or no list
+	if err != nil { // shown without the list, because the secret is shown only this once
 		web.Failed(r.Context(), fault.CodeOf(err), err)
 		p.Items, p.First = []pages.Key{p.Made.Key}, "/keys"
 	}
@@ -67,11 +67,7 @@ func (h *Host) showKeys(
 	return h.page(w, status, p)
 }
 
-func (h *Host) createKey(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
+func (h *Host) createKey(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 	name := strings.TrimSpace(form["name"])
 	days, err := daysOf(form["expires"])
 	if err != nil {
@@ -89,6 +85,7 @@ func (h *Host) createKey(w http.ResponseWriter, r *http.Request, v browserSessio
 			Name: form["name"], Error: fmt.Sprintf("Give it a name of 1 to %d characters.", limits.KeyNameRunes),
 		})
 	}
+	// A member who may create keys is forbidden to for one reason: there is no room.
 	if fault.CodeOf(err) == fault.Forbidden && v.Actor.Require(credential.Admin) == nil {
 		return explained{err, pages.Message{
 			Heading: "No room for another key",
@@ -105,12 +102,12 @@ func (h *Host) createKey(w http.ResponseWriter, r *http.Request, v browserSessio
 	return h.afterCreate(w, r, v, http.StatusOK, pages.Keys{Made: shown})
 }
 
-// daysOf reads after how many days a key is to expire: one of pages.KeyLives, 0 for a key that does not.
+// daysOf returns after how many days a key expires: one of pages.KeyLives, 0 for never.
 func daysOf(asked string) (int, error) {
 	if !slices.ContainsFunc(pages.KeyLives, func(c pages.Choice) bool { return c.Code == asked }) {
 		return 0, fault.New(fault.InvalidRequest, "a key expires after one of the times in the form")
 	}
-	days, _ := strconv.Atoi(asked) // the choice without a number is never
+	days, _ := strconv.Atoi(asked) // never is the choice that is no number, which makes 0
 	return days, nil
 }
 
@@ -135,11 +132,7 @@ func (h *Host) askRevokeKey(w http.ResponseWriter, r *http.Request, v browserSes
 	})
 }
 
-func (h *Host) revokeKey(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
+func (h *Host) revokeKey(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 	key := r.PathValue("keyId")
 	command, err := commandOf(v, idempotency.RevokeKey, key, form["once"], nil)
 	if err != nil {

@@ -1,17 +1,13 @@
 package app
 
 import (
-	"context"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"vitrine/scripts/testkit/expect"
-	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/fault"
-	"vitrine/shared/platform/idempotency"
 )
 
 // TestListsGoOnOnFurtherPages looks at the links around each list that may be long.
@@ -29,7 +25,7 @@ func TestListsGoOnOnFurtherPages(t *testing.T) {
 		last := page(t, path+"?"+list+"=here")
 		expect.Has(t, "the last page of "+path, last, `href="`+path, newest)
 		expect.Lacks(t, "the last page of "+path, last, older)
-		gone := signedIn(newHouse().handler(), "GET", path+"?"+list+"=gone", nil)
+		gone := signedIn(newServices().handler(), "GET", path+"?"+list+"=gone", nil)
 		wantRedirect(t, "a cursor of somebody else", gone, path)
 	}
 }
@@ -50,7 +46,7 @@ func TestKeysThatEndedAreListedApart(t *testing.T) {
 }
 
 func TestAskingToRevokeLooksAtTheOneKey(t *testing.T) {
-	s := newHouse()
+	s := newServices()
 	s.empty = true // whatever lists have
 	for path, status := range map[string]int{
 		"/keys/" + keyID + "/revoke":                  200,
@@ -66,20 +62,10 @@ func TestAskingToRevokeLooksAtTheOneKey(t *testing.T) {
 	}
 }
 
-// crowded has no room for another key.
-type crowded struct{ keyring }
-
-func (crowded) Create(
-	context.Context, credential.Actor, idempotency.Command, *idempotency.Record, string, time.Duration,
-) (credential.Created, error) {
-	return credential.Created{}, fault.New(fault.Forbidden, "revoke one")
-}
-
 func TestAWorkspaceWithoutRoomForAKeySaysSo(t *testing.T) {
-	s := newHouse()
-	h, _ := s.host()
-	h.Keys = crowded{keyring{s}}
-	r := signedIn(h.Handler(), "POST", "/keys", url.Values{"name": {"Build server"}, "once": {"page-0123456789"}})
+	s := newServices()
+	s.keys.CreateFn = func() error { return fault.New(fault.Forbidden, "revoke one") }
+	r := signedIn(s.handler(), "POST", "/keys", url.Values{"name": {"Build server"}, "once": {"page-0123456789"}})
 	wantAnswer(t, "the answer", r, http.StatusForbidden, "1000 live API keys", "Revoke one")
 }
 

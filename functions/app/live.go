@@ -14,20 +14,19 @@ import (
 	"vitrine/shared/publishing/live"
 )
 
-// liveRoutes are what open pages ask again and again. They count neither as reads of the artifact nor as requests of
-// the member.
+// liveRoutes are polled by open pages. A poll counts neither as a read of the artifact nor as a request of the member.
 func (h *Host) liveRoutes() []route {
 	return []route{
-		{method: "POST", path: "/api/live/access-links/{publicId}", handle: withTimeout(polled(h.pollShare))},
-		{method: "GET", path: "/api/live/artifacts/{artifactId}", handle: withTimeout(polled(h.pollMember))},
+		{method: "POST", path: "/api/live/access-links/{publicId}", handle: timed(polled(h.pollShare))},
+		{method: "GET", path: "/api/live/artifacts/{artifactId}", handle: timed(polled(h.pollMember))},
 	}
 }
 
 // poll answers a poll of an open page.
 type poll func(http.ResponseWriter, *http.Request) (live.Answer, error)
 
-// polled writes the answer to a poll: 204 where nothing is new, 200 with a pointer, 404 where the page has to close.
-// Every answer that leaves the page open says when to ask again.
+// polled writes the answer to a poll: 204 if nothing is new, 200 with a pointer, 404 if the page has to close. Every
+// answer that leaves the page open says when to ask again.
 func polled(ask poll) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		answer, err := ask(w, r)
@@ -52,7 +51,7 @@ func polled(ask poll) handler {
 	}
 }
 
-// follows are the words that tell a page what it shows: the page of a link does not know of which kind the link is.
+// follows tell a page what it shows, because the page of a link does not know the kind of the link.
 var follows = map[bool]string{true: "newest", false: "revision"}
 
 func (h *Host) pollShare(w http.ResponseWriter, r *http.Request) (live.Answer, error) {
@@ -70,13 +69,13 @@ func (h *Host) pollShare(w http.ResponseWriter, r *http.Request) (live.Answer, e
 	return h.Live.Share(r.Context(), link.PublicID, link.Blob, shown)
 }
 
-// pollMember tells a browser that is signed out nothing else than one of another workspace.
+// pollMember answers a browser that is signed out like one of another workspace.
 func (h *Host) pollMember(_ http.ResponseWriter, r *http.Request) (live.Answer, error) {
 	shown := id.Revision(r.URL.Query().Get("revision_id"))
 	if _, err := shown.Bits(); err != nil {
 		return live.Answer{}, fault.New(fault.InvalidRequest, "The query must have a revision_id.")
 	}
-	v, err := h.visitor(r)
+	v, err := h.visitor(r, false)
 	if err == nil {
 		err = v.Actor.Require(credential.Read)
 	}

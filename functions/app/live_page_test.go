@@ -131,7 +131,7 @@ func TestAPhoneIsTheArtifactsFirst(t *testing.T) {
 
 // TestTheStripOfAMemberLeadsToItsNeighbours reads the page as a browser without scripts does.
 func TestTheStripOfAMemberLeadsToItsNeighbours(t *testing.T) {
-	h := newHouse().handler()
+	h := newServices().handler()
 	to := func(r id.Revision) string { return `href="/v/` + artifactID + `?revision=` + string(r) + `"` }
 	for path, want := range map[string][]string{
 		"/v/" + artifactID:                        {"Revision 3 of 3", `rel="prev" ` + to(oldID), `aria-current="page"`},

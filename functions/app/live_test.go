@@ -75,13 +75,13 @@ var pointed = view.Pointer{
 func polls(t *testing.T, set *fakeLive, check func(t *testing.T, asked string, r *http.Response, logged string)) {
 	t.Helper()
 	t.Run("a link", func(t *testing.T) {
-		h, lines := host(resolver(opens))
+		h, lines := host(nil)
 		h.Live = set
 		r := send(h.Handler(), "POST", sharePoll, polling, "Sec-Fetch-Site", "same-origin")
 		check(t, set.asked, r, lines.String())
 	})
 	t.Run("a member", func(t *testing.T) {
-		h, lines := newHouse().host()
+		h, lines := newServices().host()
 		h.Live = set
 		r := signedIn(h.Handler(), "GET", memberPoll, nil)
 		check(t, set.asked, r, lines.String())
@@ -93,19 +93,14 @@ func TestAPollWithNothingNewSaysWhenToAskAgain(t *testing.T) {
 		if body := text(t, r); r.StatusCode != 204 || body != "" {
 			t.Errorf("%d %q", r.StatusCode, body)
 		}
-		h := r.Header
-		if h.Get("Retry-After") != "3" || h.Get("Cache-Control") != "no-store" || h.Get("Vitrine-Follows") != "newest" {
-			t.Errorf("headers %v", h)
-		}
+		wantHeaders(t, "the answer", r, "Retry-After", "3", "Cache-Control", "no-store", "Vitrine-Follows", "newest")
 		if want := publicID + " " + blob + " " + oldID; asked != want && asked != string(memberID)+" "+artifactID+" "+oldID {
 			t.Errorf("asked for %q", asked)
 		}
 		expect.Lacks(t, "the log", logged, blob)
 	})
 	polls(t, &fakeLive{pinned: true}, func(t *testing.T, _ string, r *http.Response, _ string) {
-		if got := r.Header.Get("Vitrine-Follows"); got != "revision" {
-			t.Errorf("a page of one revision follows %q", got)
-		}
+		wantHeaders(t, "a page of one revision", r, "Vitrine-Follows", "revision")
 	})
 }
 
@@ -134,11 +129,8 @@ func TestARefusedPollTellsNoReason(t *testing.T) {
 		{"no tables", fault.New(fault.DatabaseUnavailable, "away with %s", blob), 503, "database_unavailable", "15"},
 	} {
 		polls(t, &fakeLive{err: tt.err}, func(t *testing.T, asked string, r *http.Response, logged string) {
-			body := text(t, r)
-			if r.StatusCode != tt.status || !strings.Contains(body, `"code":"`+tt.code+`"`) ||
-				r.Header.Get("Retry-After") != tt.retryAfter || r.Header.Get("Cache-Control") != "no-store" {
-				t.Errorf("%s: %d %v\n%s", tt.name, r.StatusCode, r.Header, body)
-			}
+			body := wantAnswer(t, tt.name, r, tt.status, `"code":"`+tt.code+`"`)
+			wantHeaders(t, tt.name, r, "Retry-After", tt.retryAfter, "Cache-Control", "no-store")
 			if strings.Contains(body, "revoked") || strings.Contains(body, blob) ||
 				strings.Contains(asked, blob) && strings.Contains(logged, blob) {
 				t.Errorf("%s: %s\n%s", tt.name, body, logged)
@@ -149,7 +141,7 @@ func TestARefusedPollTellsNoReason(t *testing.T) {
 
 func TestAMemberWhoIsSignedOutPollsNothing(t *testing.T) {
 	set := &fakeLive{}
-	h, _ := newHouse().host()
+	h, _ := newServices().host()
 	h.Live = set
 	r := send(h.Handler(), "GET", memberPoll, "")
 	if body := text(t, r); r.StatusCode != 404 || !strings.Contains(body, `"code":"not_found"`) || set.asked != "" {

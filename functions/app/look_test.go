@@ -104,33 +104,25 @@ func TestMembersPagesLook(t *testing.T) {
 	for part := range parts {
 		t.Run(fmt.Sprintf("part %d", part+1), func(t *testing.T) {
 			t.Parallel()
-			var some []scene
-			for i := part; i < len(scenes); i += parts {
-				some = append(some, scenes[i])
+			var some []state
+			for i := part; i < len(states); i += parts {
+				some = append(some, states[i])
 			}
 			show(t, some)
 		})
 	}
 }
 
-// show plays scenes, each once on a phone, and looks at the page that it ends with narrow and wide.
-func show(t *testing.T, some []scene) {
-	in := inhabit(t)
+// show shows states, each once on a phone, and looks at the page that it ends with narrow and wide.
+func show(t *testing.T, some []state) {
+	server := startServer(t)
 	p := browser.Open(t)
 	p.Media("prefers-reduced-motion", "reduce")
-	app, content := in.appURL, in.contentURL
 	for _, s := range some {
-		in.mu.Lock()
-		*in.house = *newHouse()
-		in.appURL, in.contentURL = app, content
-		long(in.house)
-		if s.set != nil {
-			s.set(in.house)
-		}
-		in.mu.Unlock()
+		server.reset(long, s.set)
 		p.Viewport(widths[0], 640)
-		in.enter(p)
-		p.Go(app + s.path)
+		server.enter(p)
+		p.Go(server.appURL + s.path)
 		if s.act != nil {
 			s.act(p)
 		}

@@ -17,16 +17,17 @@ import (
 	"vitrine/scripts/testkit/expect"
 )
 
-// inhabited is a running app host whose services are a house, at localhost, where browsers accept its cookies.
-type inhabited struct {
-	*house
+// testServer is a running app host at localhost, where browsers accept its cookies.
+type testServer struct {
+	*fakeServices
+	pages   http.Handler
 	mu      sync.Mutex
 	targets []string // method and request target of everything that was asked for
 }
 
-func inhabit(t *testing.T) *inhabited {
+func startServer(t *testing.T) *testServer {
 	t.Helper()
-	in := &inhabited{house: newHouse()}
+	s := &testServer{fakeServices: newServices()}
 	content := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, ".png") || strings.HasSuffix(r.URL.Path, ".svg") {
 			w.Header().Set("Content-Type", "image/svg+xml")
@@ -39,11 +40,10 @@ func inhabit(t *testing.T) *inhabited {
 		io.WriteString(w, "<!doctype html><html lang=en><meta name=viewport content='width=device-width'><title>x</title>"+report)
 	}))
 	t.Cleanup(content.Close)
-	var handler http.Handler
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		in.mu.Lock()
-		defer in.mu.Unlock()
-		in.targets = append(in.targets, r.Method+" "+r.RequestURI+" "+r.Referer())
+	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.targets = append(s.targets, r.Method+" "+r.RequestURI+" "+r.Referer())
 		switch r.URL.Path {
 		case "/test/enter": // what the callback does
 			setCookie(w, sessionCookie, secret, 600)
@@ -53,20 +53,30 @@ func inhabit(t *testing.T) *inhabited {
 			w.WriteHeader(http.StatusNoContent)
 			return
 		default:
-			handler.ServeHTTP(w, r)
+			s.pages.ServeHTTP(w, r)
 			return
 		}
 		w.Header().Set("Content-Type", "text/html")
 		io.WriteString(w, "<!doctype html><title>x</title><link rel=icon href='data:,'>")
 	}))
-	t.Cleanup(server.Close)
-	in.appURL, in.contentURL = strings.Replace(server.URL, "127.0.0.1", "localhost", 1), content.URL
-	handler = in.handler()
-	return in
+	t.Cleanup(app.Close)
+	s.appURL, s.contentURL = strings.Replace(app.URL, "127.0.0.1", "localhost", 1), content.URL
+	s.reset()
+	return s
+}
+
+// reset gives the host fresh services, which sets change.
+func (s *testServer) reset(sets ...func(*fakeServices)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fresh := newServices()
+	fresh.appURL, fresh.contentURL = s.appURL, s.contentURL
+	all(sets...)(fresh)
+	s.fakeServices, s.pages = fresh, fresh.handler()
 }
 
 // enter signs a browser in.
-func (in *inhabited) enter(p *browser.Page) { p.Go(in.appURL + "/test/enter") }
+func (s *testServer) enter(p *browser.Page) { p.Go(s.appURL + "/test/enter") }
 
 // reach names every control of a page that the Tab key ought to reach; of a group of radio buttons that is the chosen
 // one.
@@ -83,15 +93,15 @@ const focused = `(e => ({Control: ` + reach + `.indexOf(e), Outline: getComputed
 	Markup: e.outerHTML.slice(0, 120)}))(document.activeElement)`
 
 func TestTheKeyboardReachesEveryControl(t *testing.T) {
-	in := inhabit(t)
+	server := startServer(t)
 	p := browser.Open(t)
-	in.enter(p)
+	server.enter(p)
 	for _, path := range []string{ // one for each template
 		"/", "/signed-out", "/dashboard", "/artifacts?q=tide&state=pinned", selectionPath + "?do=delete&artifact=" + artifactID,
 		artifactPage, artifactPage + "/delete", "/access-links", "/v/" + artifactID, comparisonPage, "/keys", "/connections",
 		"/audit", "/billing", "/settings", "/claim", agentPath, "/device", "/oauth/consent?req=abc",
 	} {
-		p.Go(in.appURL + path)
+		p.Go(server.appURL + path)
 		want := browser.Eval[int](&p.Document, reach+".length")
 		for i := range want {
 			p.Press(kb.Tab)
@@ -106,25 +116,25 @@ func TestTheKeyboardReachesEveryControl(t *testing.T) {
 			}
 		}
 	}
-	p.Go(in.appURL + "/keys")
+	p.Go(server.appURL + "/keys")
 	p.Press(kb.Tab)
 	p.Press(kb.Enter)
 	p.Wait(`location.hash === "#content"`)
 }
 
 func TestTheClaimTokenStaysOutOfAddresses(t *testing.T) {
-	in, p := inhabit(t), browser.Open(t)
-	p.Go(in.appURL + "/claim#" + claimToken)
+	server, p := startServer(t), browser.Open(t)
+	p.Go(server.appURL + "/claim#" + claimToken)
 	p.WaitText("kept in this tab")
-	if got := browser.Eval[string](&p.Document, "location.href + sessionStorage.length + localStorage.length"); got != in.appURL+"/claim10" {
+	if got := browser.Eval[string](&p.Document, "location.href + sessionStorage.length + localStorage.length"); got != server.appURL+"/claim10" {
 		t.Errorf("the page keeps %q", got)
 	}
 	p.Screenshot("claim-guest-1280-light")
 	for _, v := range p.Axe() {
 		t.Error(v)
 	}
-	in.enter(p) // what the sign-in does in between
-	p.Go(in.appURL + "/claim")
+	server.enter(p) // what the sign-in does in between
+	p.Go(server.appURL + "/claim")
 	p.WaitText("Claim 1 artifact?")
 	if n := browser.Eval[int](&p.Document, "sessionStorage.length"); n != 0 {
 		t.Errorf("%d texts stay in the tab", n)
@@ -132,19 +142,19 @@ func TestTheClaimTokenStaysOutOfAddresses(t *testing.T) {
 	p.Click(submit)
 	p.WaitText("One artifact is yours now.")
 	p.Clean()
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	for _, target := range in.targets {
+	server.mu.Lock()
+	defer server.mu.Unlock()
+	for _, target := range server.targets {
 		expect.Lacks(t, "an address", target, "ap_ct_")
 	}
-	if want := "Claim " + claimToken; in.calls[len(in.calls)-1] != want {
-		t.Errorf("calls %v", in.calls)
+	if want := "Claim " + claimToken; server.calls[len(server.calls)-1] != want {
+		t.Errorf("calls %v", server.calls)
 	}
 }
 
 func TestFlowsWorkWithoutScripts(t *testing.T) {
-	in, p := inhabit(t), browser.Open(t)
-	in.enter(p)
+	server, p := startServer(t), browser.Open(t)
+	server.enter(p)
 	p.NoScripts()
 	for _, s := range []struct{ path, field, value, then, done string }{
 		{"/keys", "name", "Build server", "", "shown only once"},
@@ -156,7 +166,7 @@ func TestFlowsWorkWithoutScripts(t *testing.T) {
 		{"/settings", "name", "Quiet", "", "Quiet"},
 		{"/settings/sign-out-everywhere", "", "", "", "You are signed out here"},
 	} {
-		p.Go(in.appURL + s.path)
+		p.Go(server.appURL + s.path)
 		if s.field != "" {
 			p.Do(chromedp.SendKeys(chromedp.CSS("#"+s.field), s.value))
 		}
@@ -171,39 +181,39 @@ func TestFlowsWorkWithoutScripts(t *testing.T) {
 }
 
 func TestConsentLeavesForTheApp(t *testing.T) {
-	in, p := inhabit(t), browser.Open(t)
-	in.enter(p)
+	server, p := startServer(t), browser.Open(t)
+	server.enter(p)
 	client := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprintf(w, "<!doctype html><title>x</title><link rel=icon href='data:,'>got %s, referrer %q, cookies %q", r.URL.Query().Get("code"), r.Referer(), r.Header.Get("Cookie"))
 	}))
 	t.Cleanup(client.Close)
-	in.redirect = client.URL + "/cb?" + url.Values{"code": {"abc"}, "state": {"x&y\"'>"}}.Encode()
-	p.Go(in.appURL + "/oauth/consent?req=abc")
+	server.apps.redirect = client.URL + "/cb?" + url.Values{"code": {"abc"}, "state": {"x&y\"'>"}}.Encode()
+	p.Go(server.appURL + "/oauth/consent?req=abc")
 	p.Click(submit)
 	p.WaitText(`got abc, referrer "", cookies ""`)
 	p.Clean()
 }
 
 func TestASecondClickWaitsForTheFirst(t *testing.T) {
-	in, p := inhabit(t), browser.Open(t)
-	in.enter(p)
-	p.Go(in.appURL + "/keys")
+	server, p := startServer(t), browser.Open(t)
+	server.enter(p)
+	p.Go(server.appURL + "/keys")
 	browser.Eval[bool](&p.Document, `(() => { document.getElementById("name").value = "Twice"; const b = document.querySelector("main button"); b.click(); b.click(); return true })()`)
 	p.WaitText("shown only once")
-	if len(in.commands) != 1 {
-		t.Errorf("%d commands", len(in.commands))
+	if len(server.commands) != 1 {
+		t.Errorf("%d commands", len(server.commands))
 	}
 	p.Click("[data-copies]")
 	p.Wait(`document.querySelector('[data-part="copied"]').textContent !== ""`) // copied, or what to do instead
 }
 
 func TestAFormThatWasStoppedOnItsWayIsSentAgain(t *testing.T) {
-	in, p := inhabit(t), browser.Open(t)
-	in.enter(p)
+	server, p := startServer(t), browser.Open(t)
+	server.enter(p)
 	p.Before(`{ window.later = []; window.passed = 0; const real = setTimeout; window.setTimeout = (f, ms) => ms < 1000 ? real(f, ms) : later.push(f) }
 		addEventListener("submit", e => { if (!e.defaultPrevented) { passed++; e.preventDefault() } })`)
-	p.Go(in.appURL + "/keys")
+	p.Go(server.appURL + "/keys")
 	send := func() int {
 		return browser.Eval[int](&p.Document, `(document.getElementById("name").value = "Stopped", document.querySelector("main button").click(), passed)`)
 	}

@@ -22,7 +22,7 @@ import (
 	"vitrine/shared/publishing/lookup"
 )
 
-// Operators is what the operators of the deployment work with. All of it answers not_found to others.
+// Operators is what the operators of the deployment work with. All methods answer not_found to others.
 type Operators struct {
 	Lockdowns Lockdowns
 	Inbox     Inbox
@@ -30,12 +30,12 @@ type Operators struct {
 	Log       OperatorLog
 	Gate      Gate
 	Plans     Plans          // nil: no plan is sold
-	Limits    *limits.Limits // that apply to workspaces, by tier
+	Limits    *limits.Limits // of workspaces, by tier
 }
 
-// Lockdowns closes workspaces and artifacts, and opens them again.
+// Lockdowns locks and unlocks workspaces and artifacts.
 type Lockdowns interface {
-	// Set answers with the lockdown in effect; invalid_request for a bad reason and for the operator's own workspace.
+	// Set returns the lockdown in effect; invalid_request for a bad reason and for the operator's own workspace.
 	Set(
 		ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, asked contract.SetLockdown,
 	) (contract.Lockdown, error)
@@ -44,24 +44,24 @@ type Lockdowns interface {
 		ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, s lockdown.Scope,
 		target string,
 	) (contract.Lockdown, error)
-	// List answers one page, lifted ones included, newest first.
+	// List returns one page, lifted lockdowns included, newest first.
 	List(ctx context.Context, by credential.Actor, after string, limit int) (contract.LockdownList, error)
 }
 
 // Inbox keeps the reports of abuse.
 type Inbox interface {
-	// List answers one page of the reports of an artifact, or of all if it is empty, newest first.
+	// List returns one page of the reports about an artifact, or of all if it is empty, newest first.
 	List(
 		ctx context.Context, by credential.Actor, of id.Artifact, p cursor.Page,
 	) (_ []abuse.Report, next string, _ error)
 	Handle(ctx context.Context, by credential.Actor, a id.Artifact, place string) error
 }
 
-// Lookups tells what something is without opening it, and opens it with an event.
+// Lookups says what something is without opening it, and opens it with an event in the record.
 type Lookups interface {
 	// Find answers invalid_request for a text that is neither an id nor an address of the deployment.
 	Find(ctx context.Context, by credential.Actor, pasted string) (lookup.Finding, error)
-	// Hot are the artifacts that were read often in the last hour.
+	// Hot returns the artifacts that were read often in the last hour.
 	Hot(ctx context.Context, by credential.Actor) ([]rate.Hot, error)
 	// Open answers invalid_request for a missing reason and for what is locked.
 	Open(ctx context.Context, by credential.Actor, a id.Artifact, reason string) (lookup.Opened, error)
@@ -74,14 +74,14 @@ type OperatorLog interface {
 	) (contract.OperatorEventList, error)
 }
 
-// Gate limits how many ephemeral workspaces are made.
+// Gate limits how many ephemeral workspaces are created.
 type Gate interface {
 	Quota(ctx context.Context, by credential.Actor) (ephemeral.Usage, error)
-	// SetQuota answers invalid_request for a bad number, and for a quota that is not the one that was seen.
+	// SetQuota answers invalid_request for a bad number, and if from is not the quota any more.
 	SetQuota(ctx context.Context, by credential.Actor, from, to int) error
 }
 
-// Plans gives workspaces plans, also against their subscriptions. not_found for a workspace that there is not.
+// Plans gives workspaces plans, regardless of their subscriptions; not_found if there is no such workspace.
 type Plans interface {
 	Granted(ctx context.Context, by credential.Actor, w id.Workspace) (billing.Granted, error)
 	// SetPlan answers invalid_request for a reason that is empty or too long.
@@ -97,23 +97,23 @@ const (
 	adminLockdowns   = adminPath + "/lockdowns"
 	adminEvents      = adminPath + "/events"
 	adminProvisioned = adminPath + "/provisioning"
-	adminPlan        = adminPath + "/workspaces/{workspaceId}/plan" // of a deployment with billing
+	adminPlan        = adminPath + "/workspaces/{workspaceId}/plan" // only with billing
 )
 
 // operatorRoutes are the pages of the deployment's operators.
 func (h *Host) operatorRoutes() []route {
 	return append(h.planRoutes(), []route{
-		{method: "GET", path: adminPath, handle: h.operator(h.triage)},
-		{method: "POST", path: adminPath + "/lookup", handle: h.operator(h.lookUp)},
-		{method: "POST", path: adminPath + "/content", handle: h.operator(h.openContent)},
-		{method: "GET", path: adminReports, handle: h.operator(resetCursor(h.reports))},
-		{method: "POST", path: adminReports + "/handled", handle: h.operator(h.handleReport)},
-		{method: "GET", path: adminLockdowns, handle: h.operator(resetCursor(h.lockdowns))},
-		{method: "POST", path: adminLockdowns, handle: h.operator(h.setLockdown)},
-		{method: "POST", path: adminLockdowns + "/lift", handle: h.operator(h.liftLockdown)},
-		{method: "GET", path: adminEvents, handle: h.operator(h.events)},
-		{method: "GET", path: adminProvisioned, handle: h.operator(h.provisioning)},
-		{method: "POST", path: adminProvisioned, handle: h.operator(h.setQuota)},
+		{method: "GET", path: adminPath, handle: operators{page: h.triage}},
+		{method: "POST", path: adminPath + "/lookup", handle: operators{form: h.lookUp}},
+		{method: "POST", path: adminPath + "/content", handle: operators{form: h.openContent}},
+		{method: "GET", path: adminReports, handle: operators{page: resetCursor(h.reports)}},
+		{method: "POST", path: adminReports + "/handled", handle: operators{form: h.handleReport}},
+		{method: "GET", path: adminLockdowns, handle: operators{page: resetCursor(h.lockdowns)}},
+		{method: "POST", path: adminLockdowns, handle: operators{form: h.setLockdown}},
+		{method: "POST", path: adminLockdowns + "/lift", handle: operators{form: h.liftLockdown}},
+		{method: "GET", path: adminEvents, handle: operators{page: h.events}},
+		{method: "GET", path: adminProvisioned, handle: operators{page: h.provisioning}},
+		{method: "POST", path: adminProvisioned, handle: operators{form: h.setQuota}},
 	}...)
 }
 
@@ -123,11 +123,14 @@ func forOperators(path string) bool {
 	return path == adminPath || strings.HasPrefix(path, adminPath+"/")
 }
 
-// operator serves a page to operators who have just signed in. Others who signed in before as operators are led to sign
-// in anew. To everyone else there is no such page.
-func (h *Host) operator(handle memberHandler) handler {
-	return withTimeout(func(w http.ResponseWriter, r *http.Request) error {
-		v, err := h.visitor(r)
+// operators are members who operate the deployment. Those who have not just signed in are asked to sign in again; to
+// everybody else there is no such page.
+type operators members
+
+// serve answers operators. Everybody else gets the answer of a path that does not exist, headers included.
+func (o operators) serve(h *Host) handler {
+	return withTimeout(limits.IdentityAnswer, func(w http.ResponseWriter, r *http.Request) error {
+		v, err := h.visitor(r, false)
 		switch {
 		case fault.CodeOf(err) == fault.NotAuthenticated:
 			return notFound(w, r)
@@ -139,18 +142,14 @@ func (h *Host) operator(handle memberHandler) handler {
 			return stale(r)
 		}
 		w.Header().Set("Referrer-Policy", "no-referrer")
-		if r.Method != http.MethodPost {
-			return h.countedPage(w, r, v, handle)
+		if o.form != nil {
+			return members(o).submit(h, w, r, v)
 		}
-		if err := h.Limiter.Actor(r.Context(), v.Actor.Workspace.ID, v.Actor.Subject()); err != nil {
-			return err // before anything is done
-		}
-		return handle(w, r, v)
+		return h.countedPage(w, r, v, o.page)
 	})
 }
 
-// stale asks an operator to sign in anew. It is a page and no redirect, because a provider that does not ask for the
-// password again would send the browser around for ever.
+// stale asks an operator to sign in again, by a page for the reason of signedInLately.
 func stale(r *http.Request) error {
 	back := adminPath
 	if r.Method == http.MethodGet {
@@ -164,7 +163,7 @@ func stale(r *http.Request) error {
 	}}
 }
 
-// console is what operators' pages have around them; here is the section on show.
+// console returns the frame around operators' pages; here is the current section.
 func (s browserSession) console(here string) pages.Console {
 	return pages.Console{Email: s.Member.Email, Here: here}
 }

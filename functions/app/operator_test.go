@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,15 +14,15 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// operatorOf is a house whose member is an operator since an instant.
-func operatorOf(since time.Time) *house {
-	s := newHouse()
-	s.operator = since
+// operatorOf are services whose member is an operator since an instant.
+func operatorOf(since time.Time) *fakeServices {
+	s := newServices()
+	s.actor.Operator = since
 	return s
 }
 
 func TestToOthersThePagesOfOperatorsAreNotThere(t *testing.T) {
-	s := newHouse()
+	s := newServices()
 	h := s.handler()
 	for name, ask := range map[string]func(http.Handler, string, string, url.Values, ...string) *http.Response{
 		"a member": signedIn,
@@ -45,22 +44,22 @@ func TestToOthersThePagesOfOperatorsAreNotThere(t *testing.T) {
 				t.Errorf("%s: %s %s: %d %v, not %v\n%s", name, method, path, r.StatusCode, r.Header, none.Header, body)
 			}
 		}
-		for _, room := range consoleRooms {
-			check("GET", room, nil)
-			check("GET", room, nil, "Accept", "application/json")
-			check("HEAD", room, nil)
-			check("DELETE", room, nil)
-			check("GET", room, nil, "Sec-Fetch-Site", "cross-site")
+		for _, path := range operatorPages {
+			check("GET", path, nil)
+			check("GET", path, nil, "Accept", "application/json")
+			check("HEAD", path, nil)
+			check("DELETE", path, nil)
+			check("GET", path, nil, "Sec-Fetch-Site", "cross-site")
 		}
-		for path, d := range consoleDoors {
+		for path, d := range operatorForms {
 			check("POST", path, d.fields)
 			check("PUT", path, d.fields)
 			check("POST", path, url.Values{"x": {"y"}})
 		}
 		expect.Has(t, name, plain, "Nothing on show here")
 	}
-	if len(s.calls)+len(s.counted) > 0 {
-		t.Errorf("reached %v, counted %v", s.calls, s.counted)
+	if len(s.calls)+len(s.limiter.counted) > 0 {
+		t.Errorf("reached %v, counted %v", s.calls, s.limiter.counted)
 	}
 }
 
@@ -71,34 +70,29 @@ func TestAnOldSignInOfAnOperatorLeadsToAFreshOne(t *testing.T) {
 	} {
 		s := operatorOf(since)
 		h := s.handler()
-		for _, room := range consoleRooms {
-			r := signedIn(h, "GET", room, nil)
-			again := `href="` + signInPath(room) + `"`
-			wantAnswer(t, name+": "+room, r, 401, "Confirm that it is you", again)
+		for _, path := range operatorPages {
+			r := signedIn(h, "GET", path, nil)
+			again := `href="` + signInPath(path) + `"`
+			wantAnswer(t, name+": "+path, r, 401, "Confirm that it is you", again)
 		}
-		for path, d := range consoleDoors {
+		for path, d := range operatorForms {
 			r := s.post(path, d.fields)
-			if body := text(t, r); r.StatusCode != 401 || !strings.Contains(body, "Nothing was done") ||
-				strings.Contains(body, blob) {
-				t.Errorf("%s: %s: %d\n%s", name, path, r.StatusCode, body)
-			}
+			expect.Lacks(t, path, wantAnswer(t, name+": "+path, r, 401, "Nothing was done"), blob)
 		}
-		if len(s.calls) > 0 {
-			t.Errorf("reached %v", s.calls)
-		}
+		wantCalls(t, name, s)
 		for path, fresh := range map[string]bool{
 			"/admin": true, "/admin/events?focus=all": true, "/administrators": false, "/keys": false,
 		} {
 			signedIn(h, "GET", signInPath(path), nil)
-			if s.fresh != fresh || s.begun[len(s.begun)-1] != path {
-				t.Errorf("a sign-in for %s is fresh: %t", path, s.fresh)
+			if to := s.signIns.begun[len(s.signIns.begun)-1]; to.Fresh != fresh || to.Path != path {
+				t.Errorf("the sign-in for %s is %+v", path, to)
 			}
 		}
 	}
 	s := operatorOf(noon)
 	signedIn(s.handler(), "GET", freshSignInPath("/settings"), nil)
-	if !s.fresh || s.begun[len(s.begun)-1] != "/settings" {
-		t.Error("a sign-in that is to be fresh is not, or leads elsewhere")
+	if to := s.signIns.begun[0]; !to.Fresh || to.Path != "/settings" {
+		t.Errorf("a sign-in that is to be fresh is %+v", to)
 	}
 	last := operatorOf(noon.Add(time.Millisecond - limits.OperatorFresh))
 	wantAnswer(t, "in the last moment", signedIn(last.handler(), "GET", "/admin", nil), 200)
@@ -111,68 +105,58 @@ func TestAnotherSiteDoesNotChooseWhatIsLocked(t *testing.T) {
 }
 
 func TestOperatorsPagesNeedNoScript(t *testing.T) {
-	for _, room := range consoleRooms {
-		body := page(t, room, onDuty)
-		expect.Lacks(t, room, body, "data-")
-		expect.Has(t, room, body, `href="/admin/reports"`)
+	for _, path := range operatorPages {
+		body := page(t, path, onDuty)
+		expect.Lacks(t, path, body, "data-")
+		expect.Has(t, path, body, `href="/admin/reports"`)
 	}
 }
 
 func TestAMemberWhoComesTooOftenChangesNothing(t *testing.T) {
-	for path, d := range consoleDoors {
+	for path, d := range operatorForms {
 		s := operatorOf(noon)
-		s.tooMany = fault.NewCode(fault.RateLimitedActor).After(time.Minute)
-		if r := s.post(path, d.fields); r.StatusCode != 429 || r.Header.Get("Retry-After") != "60" || len(s.calls) > 0 {
-			t.Errorf("%s: %d, reached %v", path, r.StatusCode, s.calls)
-		}
+		s.limiter.ActorFn = func() error { return fault.NewCode(fault.RateLimitedActor).After(time.Minute) }
+		r := s.post(path, d.fields)
+		wantAnswer(t, path, r, 429)
+		wantHeaders(t, path, r, "Retry-After", "60")
+		wantCalls(t, path, s)
 	}
 }
 
 func TestALookUpTellsWhatItIsAndKeepsWhatWasPasted(t *testing.T) {
 	s := operatorOf(noon)
-	s.title, s.name = "Words of the publisher", "Name of the owner"
+	s.title, s.actor.Workspace.Name = "Words of the publisher", "Name of the owner"
 	h, lines := s.host()
-	r := signedIn(h.Handler(), "POST", "/admin/lookup", consoleDoors["/admin/lookup"].fields)
+	r := signedIn(h.Handler(), "POST", "/admin/lookup", operatorForms["/admin/lookup"].fields)
 	body := text(t, r)
 	expect.Has(t, "the page", body,
-		"This is an artifact", artifactID, string(strangerID), "3 files, 2 MB", "ephemeral", "Record and open",
+		"This is an artifact", artifactID, string(strangerID), "3 files, 2.3 MB", "ephemeral", "Record and open",
 		"triage_scope=artifact&amp;triage_target="+artifactID, `value="illegal_content"`,
 	)
-	expect.Lacks(t, "the page", body, blob, s.title, s.name, "/v/token")
-	if strings.Contains(lines.String(), blob) {
-		t.Errorf("the log has what was pasted: %s", lines)
-	}
-	s.scene = "locked"
-	body = text(t, signedIn(h.Handler(), "POST", "/admin/lookup", consoleDoors["/admin/lookup"].fields))
+	expect.Lacks(t, "the page", body, blob, s.title, s.actor.Workspace.Name, "/v/token")
+	expect.Lacks(t, "the log", lines.String(), blob)
+	lockedDown(s)
+	body = text(t, signedIn(h.Handler(), "POST", "/admin/lookup", operatorForms["/admin/lookup"].fields))
 	if strings.Contains(body, "Record and open") || !strings.Contains(body, `action="/admin/lockdowns/lift"`) {
 		t.Errorf("what is locked can be opened, or not unlocked:\n%s", body)
 	}
 	s.empty = true
-	body = text(t, signedIn(h.Handler(), "POST", "/admin/lookup", consoleDoors["/admin/lookup"].fields))
+	body = text(t, signedIn(h.Handler(), "POST", "/admin/lookup", operatorForms["/admin/lookup"].fields))
 	expect.Has(t, "the page", body, "Nothing is known of it")
 	r = signedIn(h.Handler(), "POST", "/admin/lookup", url.Values{"target": {"nonsense-with-a-secret"}})
-	if body := text(t, r); r.StatusCode != 400 || !strings.Contains(body, "neither an id nor an address") ||
-		strings.Contains(body, "nonsense") {
-		t.Errorf("%d\n%s", r.StatusCode, body)
-	}
+	expect.Lacks(t, "nonsense", wantAnswer(t, "nonsense", r, 400, "neither an id nor an address"), "nonsense")
 }
 
 func TestContentIsOpenedByAnActWithAReason(t *testing.T) {
 	s := operatorOf(noon)
 	h, lines := s.host()
 	r := signedIn(h.Handler(), "POST", "/admin/content", url.Values{"artifact": {artifactID}})
-	if body := text(t, r); r.StatusCode != 400 || strings.Contains(body, "/v/token") || len(s.calls) > 0 {
-		t.Errorf("without a reason: %d %v\n%s", r.StatusCode, s.calls, body)
-	}
-	r = signedIn(h.Handler(), "POST", "/admin/content", consoleDoors["/admin/content"].fields)
-	address := `href="` + s.contentURL + `/v/token-of-the-operator/report.html"`
-	if body := text(t, r); r.StatusCode != 200 || !strings.Contains(body, address) ||
-		!slices.Equal(s.calls, []string{"Open " + artifactID + " phishing_report"}) {
-		t.Errorf("%d %v\n%s", r.StatusCode, s.calls, body)
-	}
-	if strings.Contains(lines.String(), "token-of-the-operator") {
-		t.Errorf("the log has the address: %s", lines)
-	}
+	expect.Lacks(t, "without a reason", wantAnswer(t, "without a reason", r, 400), "/v/token")
+	wantCalls(t, "without a reason", s)
+	r = signedIn(h.Handler(), "POST", "/admin/content", operatorForms["/admin/content"].fields)
+	wantAnswer(t, "with one", r, 200, `href="`+s.contentURL+`/v/token-of-the-operator/report.html"`)
+	wantCalls(t, "with one", s, "Open "+artifactID+" phishing_report")
+	expect.Lacks(t, "the log", lines.String(), "token-of-the-operator")
 }
 
 func TestWrongFormsOfOperatorsAreShownAgain(t *testing.T) {
@@ -189,8 +173,8 @@ func TestWrongFormsOfOperatorsAreShownAgain(t *testing.T) {
 
 func TestAnOperatorGivesAPlanAndLiftsIt(t *testing.T) {
 	s := operatorOf(noon)
-	s.account = paying(billing.Unpaid)
-	s.account.Override = "pro"
+	s.billing = paying(billing.Unpaid)
+	s.billing.Override = "pro"
 	h := s.handler()
 	body := text(t, signedIn(h, "GET", planPath(strangerID), nil))
 	expect.Has(t, "the page", body,

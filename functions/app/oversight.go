@@ -20,13 +20,13 @@ import (
 	"vitrine/shared/publishing/lockdown"
 )
 
-// suggested are the reasons that operators choose from, or write their own.
+// suggested are the reasons that operators choose from. They may write their own.
 var suggested = []string{
 	string(abuse.Phishing), string(abuse.Malware), string(abuse.Abuse), string(abuse.Illegal), "safe_browsing",
 	"tos_violation", "law_enforcement", string(abuse.Other),
 }
 
-// reports is the inbox, or what was reported of one artifact.
+// reports shows the inbox, or the reports about one artifact.
 func (h *Host) reports(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	q := r.URL.Query()
 	of, after := id.Artifact(q.Get("artifact")), q.Get("after")
@@ -61,11 +61,7 @@ func reportRows(list []abuse.Report) []pages.ReportRow {
 	return rows
 }
 
-func (h *Host) handleReport(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
+func (h *Host) handleReport(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 	if err := h.Operators.Inbox.Handle(r.Context(), v.Actor, id.Artifact(form["artifact"]), form["place"]); err != nil {
 		return err
 	}
@@ -73,8 +69,8 @@ func (h *Host) handleReport(w http.ResponseWriter, r *http.Request, v browserSes
 	return nil
 }
 
-// lockdowns lists the locks, and has the form of a new one. A link of our own pages fills it in; one of another site
-// does not, because it would choose the target of a click.
+// lockdowns lists the locks around the form of a new one. Links of our own pages fill in the form. Links of other sites
+// do not, because they would choose what a click locks.
 func (h *Host) lockdowns(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	q := r.URL.Query()
 	var asked contract.SetLockdown
@@ -88,7 +84,7 @@ func (h *Host) lockdowns(w http.ResponseWriter, r *http.Request, v browserSessio
 	return h.showLockdowns(w, r, v, asked, "")
 }
 
-// showLockdowns shows the list around a form. wrong is what kept the form from being carried out; empty: it was.
+// showLockdowns shows the list around a form. wrong says why the form was not carried out, empty if none was sent.
 func (h *Host) showLockdowns(
 	w http.ResponseWriter, r *http.Request, v browserSession, asked contract.SetLockdown, wrong string,
 ) error {
@@ -133,11 +129,7 @@ func lockRow(l contract.Lockdown) pages.LockRow {
 	}
 }
 
-func (h *Host) setLockdown(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
+func (h *Host) setLockdown(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 	asked := contract.SetLockdown{Scope: form["scope"], TargetID: form["target"], ReasonCode: form["reason"]}
 	command, err := commandOf(v, idempotency.SetLockdown, "", form["once"], asked)
 	if err != nil {
@@ -155,11 +147,7 @@ func (h *Host) setLockdown(w http.ResponseWriter, r *http.Request, v browserSess
 	return nil
 }
 
-func (h *Host) liftLockdown(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
+func (h *Host) liftLockdown(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 	scope, target := lockdown.Scope(form["scope"]), form["target"]
 	command, err := commandOf(v, idempotency.LiftLockdown, target, form["once"], form["scope"])
 	if err != nil {
@@ -169,16 +157,17 @@ func (h *Host) liftLockdown(w http.ResponseWriter, r *http.Request, v browserSes
 		if fault.CodeOf(err) != fault.NotFound {
 			return err
 		}
-		web.Failed(r.Context(), fault.NotFound, err) // another operator lifted it
+		web.Failed(r.Context(), fault.NotFound, err) // another operator was faster
 	}
 	redirect(w, adminLockdowns)
 	return nil
 }
 
-// filterNames are the filters of events, as the address has them.
+// filterNames are the parameters of the filters.
 var filterNames = []string{"focus", "workspace_id", "actor_type", "action", "target_type", "request_id"}
 
-// events is the record of all workspaces. The filters are in the query, so that a list can be kept and passed on.
+// events shows the record of all workspaces. The filters are in the query, so that operators can bookmark and share a
+// view.
 func (h *Host) events(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	q, filters := r.URL.Query(), url.Values{}
 	sent := map[string]*string{}
@@ -220,7 +209,7 @@ func (h *Host) events(w http.ResponseWriter, r *http.Request, v browserSession) 
 	return h.page(w, status, p)
 }
 
-// provisioning shows how many ephemeral workspaces may be made, and the limits of each tier.
+// provisioning shows how many ephemeral workspaces may be created, and the limits of each tier.
 func (h *Host) provisioning(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	return h.showProvisioning(w, r, v, "")
 }
@@ -246,7 +235,7 @@ func (h *Host) showProvisioning(w http.ResponseWriter, r *http.Request, v browse
 	})
 }
 
-// tiers are the limits of workspaces, the smallest first.
+// tiers returns the limits of workspaces, smallest tier first.
 func (h *Host) tiers() []pages.Tier {
 	var all []pages.Tier
 	for _, tier := range []limits.Tier{limits.Ephemeral, limits.Free, limits.Pro} {
@@ -255,18 +244,14 @@ func (h *Host) tiers() []pages.Tier {
 	return all
 }
 
-func (h *Host) setQuota(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
+func (h *Host) setQuota(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 	from, err1 := strconv.Atoi(form["from"])
 	to, err2 := strconv.Atoi(form["quota"])
 	if err1 != nil || err2 != nil {
 		return h.showProvisioning(w, r, v, fmt.Sprintf("Give it a number from %d to %d.",
 			ephemeral.LeastQuota, ephemeral.MostQuota))
 	}
-	err = h.Operators.Gate.SetQuota(r.Context(), v.Actor, from, to)
+	err := h.Operators.Gate.SetQuota(r.Context(), v.Actor, from, to)
 	if fault.CodeOf(err) == fault.InvalidRequest {
 		web.Failed(r.Context(), fault.InvalidRequest, err)
 		return h.showProvisioning(w, r, v, "Nothing was changed: "+fault.Of(err).Message+".")

@@ -18,7 +18,7 @@ import (
 	"vitrine/shared/publishing/artifact"
 )
 
-// recent is how many artifacts the overview names.
+// recent is the number of artifacts, and of entries of the record, on the overview.
 const recent = 5
 
 func (h *Host) dashboard(w http.ResponseWriter, r *http.Request, v browserSession) error {
@@ -50,14 +50,14 @@ func (h *Host) dashboard(w http.ResponseWriter, r *http.Request, v browserSessio
 	return h.page(w, http.StatusOK, p)
 }
 
-// access are the actions by which something new gets access, or loses it for a reason that its owner should know.
+// access are the actions that give something access, or take it away for a reason that the owner should know.
 var access = []event.Action{
 	event.KeyCreated, event.ClaimCompleted, event.DelegationCreated, event.ConsentGranted, event.DeviceApproved,
 	event.RefreshReused,
 }
 
-// tell fills what the overview says of the record, to members who may read it. What got access since the member's
-// sign-in before this one counts as new, up to limits.NoticeLife: the record tells when that was.
+// tell adds what the overview says of the record, for members who may read it. Access counts as new since the member's
+// previous sign-in, which is in the record too, but for no longer than limits.NoticeLife.
 func (h *Host) tell(ctx context.Context, v browserSession, out *pages.Recorded) error {
 	if v.Actor.Require(credential.Admin) != nil {
 		return nil
@@ -80,12 +80,12 @@ func (h *Host) tell(ctx context.Context, v browserSession, out *pages.Recorded) 
 	return nil
 }
 
-// pagesOf are the ways around a list. after is the cursor that the page began after, empty for the first page.
+// pagesOf returns the links around a list. after is the cursor before the page, empty for the first one.
 func pagesOf(list, after, next string) pages.Pages {
 	return filteredPages(list, nil, after, next)
 }
 
-// filteredPages are the ways around a list of which filters chose the rows.
+// filteredPages returns the links around a list that has filters.
 func filteredPages(path string, filters url.Values, after, next string) pages.Pages {
 	var p pages.Pages
 	kept := url.Values{}
@@ -128,7 +128,7 @@ func (h *Host) artifactRows(list []artifact.Artifact) []pages.Artifact {
 	return rows
 }
 
-// artifactRow is an artifact as lists show it, and the head of its page.
+// artifactRow returns an artifact as lists and the head of its page show it.
 func (h *Host) artifactRow(a *artifact.Artifact) pages.Artifact {
 	row := pages.Artifact{
 		ID:          string(a.ID),
@@ -142,6 +142,7 @@ func (h *Host) artifactRow(a *artifact.Artifact) pages.Artifact {
 	if a.Entrypoint != "" {
 		row.Kind = pages.Kind(media.Of(a.Entrypoint).ContentType)
 	}
+	// The order matters: what is deleted or has expired may never have been published.
 	switch {
 	case a.Status == artifact.Deleted:
 		row.Status = "Deleted"
@@ -156,7 +157,7 @@ func (h *Host) artifactRow(a *artifact.Artifact) pages.Artifact {
 	return row
 }
 
-// nextOf is the cursor of the page after one, empty if there is none.
+// nextOf returns the cursor of the next page, empty if there is none.
 func nextOf(p contract.PageInfo) string {
 	if p.NextCursor == nil {
 		return ""

@@ -7,7 +7,7 @@ import (
 	"vitrine/shared/publishing/view"
 )
 
-// panel is what a viewer offers beside an artifact; address is that of the page.
+// panel returns what a viewer offers beside an artifact; address is that of the page.
 func (h *Host) panel(v view.View, address string) pages.Panel {
 	p := pages.Panel{
 		Files:   make([]pages.File, len(v.Files)),

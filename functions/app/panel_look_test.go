@@ -30,11 +30,11 @@ func packed(b artifact.Availability) func(*contract.Resolved) {
 
 // TestPanelsLook looks at the panel of each viewer, with everything that folds.
 func TestPanelsLook(t *testing.T) {
-	g, in := open(t), inhabit(t)
+	g, server := open(t), startServer(t)
 	visitor, member := browser.Open(t), browser.Open(t)
-	in.bundle = readyBundle(in.contentURL + "/b/token")
+	server.views.bundle = readyBundle(server.contentURL + "/b/token")
 	pending := packed(artifact.Availability{Status: "pending", RetryAfter: 600 * time.Second})
-	in.enter(member)
+	server.enter(member)
 	for _, s := range []struct {
 		name, url, until string
 		by               *browser.Page
@@ -45,7 +45,7 @@ func TestPanelsLook(t *testing.T) {
 			`document.querySelector(".drawn img")?.complete`,
 			visitor,
 		},
-		{"panel-private", in.appURL + "/v/" + artifactID + "?revision=" + oldID, "true", member},
+		{"panel-private", server.appURL + "/v/" + artifactID + "?revision=" + oldID, "true", member},
 	} {
 		p := s.by
 		p.Media("prefers-reduced-motion", "reduce")
@@ -196,17 +196,17 @@ func TestAnArchiveElsewhereIsNotOffered(t *testing.T) {
 }
 
 func TestThePrivatePanelFollowsWhatIsOnShow(t *testing.T) {
-	in, p := inhabit(t), browser.Open(t)
-	in.bundle = artifact.Availability{Status: "pending", RetryAfter: 1 * time.Second}
-	in.enter(p)
-	p.Go(in.appURL + "/v/" + artifactID)
+	server, p := startServer(t), browser.Open(t)
+	server.views.bundle = artifact.Availability{Status: "pending", RetryAfter: 1 * time.Second}
+	server.enter(p)
+	p.Go(server.appURL + "/v/" + artifactID)
 	browser.Eval[bool](&p.Document, openPanel)
 	p.WaitText("A zip archive of all files is being prepared.")
-	in.mu.Lock()
-	in.bundle = readyBundle(in.contentURL + "/b/token")
-	in.mu.Unlock()
+	server.mu.Lock()
+	server.views.bundle = readyBundle(server.contentURL + "/b/token")
+	server.mu.Unlock()
 	p.Wait(`document.querySelector('[data-state="ready"] a')?.checkVisibility()`)
-	if href := browser.Eval[string](&p.Document, `document.querySelector('[data-state="ready"] a').href`); href != in.contentURL+"/b/token" {
+	if href := browser.Eval[string](&p.Document, `document.querySelector('[data-state="ready"] a').href`); href != server.contentURL+"/b/token" {
 		t.Errorf("the panel leads to %s", href)
 	}
 	browser.Eval[bool](&p.Document, `(window.same = document.querySelector("iframe"), document.querySelector(".files a").focus(),
@@ -303,11 +303,11 @@ func TestPagesWithoutScriptsLook(t *testing.T) {
 }
 
 func TestThePrivatePanelNeedsNoScript(t *testing.T) {
-	in, p := inhabit(t), browser.Open(t)
-	in.bundle = readyBundle(in.contentURL + "/b/token")
-	in.enter(p)
+	server, p := startServer(t), browser.Open(t)
+	server.views.bundle = readyBundle(server.contentURL + "/b/token")
+	server.enter(p)
 	p.NoScripts()
-	p.Go(in.appURL + "/v/" + artifactID)
+	p.Go(server.appURL + "/v/" + artifactID)
 	p.Frame("/v/scripts/report.html").WaitText("harbour seals")
 	p.Click(".drawer > summary")
 	p.WaitText("Download everything")
@@ -329,9 +329,9 @@ func TestThePrivatePanelNeedsNoScript(t *testing.T) {
 	p.WaitText("This is not the newest revision.")
 	p.Frame("/v/plain/report.html").WaitText("harbour seals")
 	p.Clean()
-	in.mu.Lock()
-	in.bundle = artifact.Availability{Status: "pending", RetryAfter: 45 * time.Second}
-	in.mu.Unlock()
+	server.mu.Lock()
+	server.views.bundle = artifact.Availability{Status: "pending", RetryAfter: 45 * time.Second}
+	server.mu.Unlock()
 	p.Reload()
 	p.Click(".drawer > summary")
 	p.WaitText("Load the page again in 45 seconds")

@@ -23,25 +23,18 @@ const (
 )
 
 func TestACodeIsDrawnForLinksAlone(t *testing.T) {
-	h, lines := host(resolver(func(context.Context, id.Public, string) (view.View, error) {
+	h, lines := host(func(context.Context, id.Public, string) (view.View, error) {
 		t.Error("a link was opened to draw it")
 		return view.View{}, nil
-	}))
+	})
 	handler := h.Handler()
 	r := send(handler, "POST", qrPath, opening, "Content-Type", "application/json")
-	body := text(t, r)
-	if r.StatusCode != 200 || r.Header.Get("Content-Type") != "image/svg+xml" ||
-		r.Header.Get("Cache-Control") != "no-store" ||
-		!strings.HasPrefix(body, "<svg ") || strings.Contains(body, blob) {
-		t.Errorf("%d %v\n%s", r.StatusCode, r.Header, body)
-	}
+	expect.Lacks(t, "the code", wantAnswer(t, "the code", r, 200, "<svg "), blob)
+	wantHeaders(t, "the code", r, "Content-Type", "image/svg+xml", "Cache-Control", "no-store")
 	wrong := strings.Replace(opening, blob, "wrong", 1)
-	if r := send(handler, "POST", qrPath, wrong); r.StatusCode != 404 || strings.Contains(text(t, r), "<svg") {
-		t.Errorf("of a wrong secret: %d", r.StatusCode)
-	}
-	if strings.Contains(lines.String(), blob) {
-		t.Errorf("the secret is in the log: %s", lines)
-	}
+	body := wantAnswer(t, "a wrong secret", send(handler, "POST", qrPath, wrong), 404)
+	expect.Lacks(t, "a wrong secret", body, "<svg")
+	expect.Lacks(t, "the log", lines.String(), blob)
 }
 
 // paste sends the form of the page of a link.
@@ -53,7 +46,7 @@ func paste(t *testing.T, h *Host, target, pasted string) (int, map[string][]stri
 
 func TestAPastedLinkOpensInThePage(t *testing.T) {
 	var got contract.ResolveRequest
-	h, lines := host(resolver(func(_ context.Context, public id.Public, blob string) (view.View, error) {
+	h, lines := host(func(_ context.Context, public id.Public, blob string) (view.View, error) {
 		got = contract.ResolveRequest{PublicID: public, Blob: blob}
 		return view.View{
 			Artifact:   artifact.Artifact{ExpiresAt: noon, CreatedAt: noon.Add(-time.Hour)},
@@ -66,7 +59,7 @@ func TestAPastedLinkOpensInThePage(t *testing.T) {
 			},
 			Bundle: readyBundle("http://127.0.0.1:8703/b/token"),
 		}, nil
-	}))
+	})
 	whole := "http://localhost:8704" + linkPage + "#" + blob
 	for _, pasted := range []string{whole, "  " + whole + "\n", "#" + blob, blob, linkPage + "#" + blob} {
 		status, header, body := paste(t, h, linkPage, pasted)
@@ -92,9 +85,7 @@ func TestAPastedLinkOpensInThePage(t *testing.T) {
 	if _, _, _ = paste(t, h, linkPage, "http://localhost:8704/al/"+other+"#"+blob); string(got.PublicID) != other {
 		t.Errorf("a link pasted on the page of another one opens %s", got.PublicID)
 	}
-	if strings.Contains(lines.String(), blob) {
-		t.Errorf("the secret is in the log: %s", lines)
-	}
+	expect.Lacks(t, "the log", lines.String(), blob)
 }
 
 func TestAPastedLinkThatDoesNotOpenShowsOnePage(t *testing.T) {
@@ -120,13 +111,13 @@ func TestAPastedLinkThatDoesNotOpenShowsOnePage(t *testing.T) {
 			t.Errorf("%s: %d %s", name, status, body)
 		}
 	}
-	h, lines := host(refuses(fault.NewCode(fault.RateLimitedArtifact).After(90 * time.Second)))
+	h, _ = host(refuses(fault.NewCode(fault.RateLimitedArtifact).After(90 * time.Second)))
 	status, header, body := paste(t, h, linkPage, good)
 	if status != 429 || strings.Join(header["Retry-After"], "") != "90" ||
 		!strings.Contains(body, "Try again in 90 seconds") {
 		t.Errorf("too often: %d %v %s", status, header, body)
 	}
-	h.Views = shown{linkResolver: refuses(fault.Wrap(fault.DatabaseUnavailable, errNoObject, "secret %s", blob))}
+	h, lines := host(refuses(fault.Wrap(fault.DatabaseUnavailable, errNoObject, "secret %s", blob)))
 	if status, _, body := paste(t, h, linkPage, good); status != 503 || strings.Contains(body+lines.String(), blob) {
 		t.Errorf("unavailable: %d %s\n%s", status, body, lines)
 	}
@@ -137,8 +128,8 @@ func TestAPastedLinkThatDoesNotOpenShowsOnePage(t *testing.T) {
 }
 
 func TestThePrivatePanelIsRenderedByTheServer(t *testing.T) {
-	s := newHouse()
-	s.bundle = readyBundle(s.contentURL + "/b/token")
+	s := newServices()
+	s.views.bundle = readyBundle(s.contentURL + "/b/token")
 	h, _ := s.host()
 	h.Origins.MCP = "http://localhost:8705"
 	body := text(t, signedIn(h.Handler(), "GET", "/v/"+artifactID, nil))
@@ -162,8 +153,8 @@ func TestThePanelSaysHowFarTheArchiveIs(t *testing.T) {
 	for state, want := range map[artifact.BundleStatus]string{
 		"ready": "ready", "pending": "pending", "failed": "failed", "disabled": "", "": "",
 	} {
-		s := newHouse()
-		s.bundle = artifact.Availability{
+		s := newServices()
+		s.views.bundle = artifact.Availability{
 			Status:     state,
 			URL:        s.contentURL + "/b/token",
 			Size:       1,
@@ -186,7 +177,11 @@ func TestThePanelSaysHowFarTheArchiveIs(t *testing.T) {
 }
 
 func TestThePanelListsTheNewestRevisions(t *testing.T) {
-	body := page(t, "/v/"+artifactID, func(s *house) { s.many = 30 })
+	body := page(t, "/v/"+artifactID, func(s *fakeServices) {
+		for range 30 {
+			s.revisions = append(s.revisions, artifact.Revision{ID: id.NewRevision(), Status: artifact.Published})
+		}
+	})
 	if n := strings.Count(body, "<bdi>Revision "); n != listedRevisions || !strings.Contains(body, "All revisions") {
 		t.Errorf("the panel lists %d revisions", n)
 	}

@@ -15,18 +15,18 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// planRoutes are the page where operators give a workspace a plan.
+// planRoutes let operators give a workspace a plan.
 func (h *Host) planRoutes() []route {
 	if h.Operators.Plans == nil {
 		return nil
 	}
 	return []route{
-		{method: "GET", path: adminPlan, handle: h.operator(h.planOverride)},
-		{method: "POST", path: adminPlan, handle: h.operator(h.overridePlan)},
+		{method: "GET", path: adminPlan, handle: operators{page: h.planOverride}},
+		{method: "POST", path: adminPlan, handle: operators{form: h.overridePlan}},
 	}
 }
 
-// planPath is the page of the plan of a workspace.
+// planPath returns the page about the plan of a workspace.
 func planPath(w id.Workspace) string {
 	return strings.Replace(adminPlan, "{workspaceId}", string(w), 1)
 }
@@ -35,7 +35,7 @@ func (h *Host) planOverride(w http.ResponseWriter, r *http.Request, v browserSes
 	return h.showPlanOverride(w, r, v, pages.PlanOverride{})
 }
 
-// showPlanOverride shows what a workspace has and pays, around a form as it was filled in.
+// showPlanOverride shows what a workspace has and pays. p has the form as it was sent.
 func (h *Host) showPlanOverride(w http.ResponseWriter, r *http.Request, v browserSession, p pages.PlanOverride) error {
 	of := id.Workspace(r.PathValue("workspaceId"))
 	granted, err := h.Operators.Plans.Granted(r.Context(), v.Actor, of)
@@ -57,18 +57,14 @@ func (h *Host) showPlanOverride(w http.ResponseWriter, r *http.Request, v browse
 	return h.page(w, status, p)
 }
 
-// plansByChoice are the plans that the form names; a choice without one follows the subscription.
+// plansByChoice are the choices of the form. The nil one follows the subscription again.
 var plansByChoice = map[string]*string{
 	"":                         nil,
 	string(workspace.FreePlan): new(string(workspace.FreePlan)),
 	string(workspace.ProPlan):  new(string(workspace.ProPlan)),
 }
 
-func (h *Host) overridePlan(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
+func (h *Host) overridePlan(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 	plan, known := plansByChoice[form["plan"]]
 	if !known {
 		return fault.New(fault.InvalidRequest, "the plan is one of the form")

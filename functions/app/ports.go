@@ -37,17 +37,18 @@ type Sessions interface {
 	End(ctx context.Context, secret, requestID string) error
 	// EndAll ends every session, every app and every API key of a member that is older than its commit.
 	EndAll(ctx context.Context, by credential.Actor) error
-	// List answers the sessions of a member that can be used, newest first; those that older code began are not in it.
+	// List returns the usable sessions of a member, newest first. Sessions that older code began are missing.
 	List(ctx context.Context, a session.Authenticated) ([]session.Session, error)
 	// EndNamed ends the member's session of a session.Hash.Name; one that is not there has ended.
 	EndNamed(ctx context.Context, a session.Authenticated, name string) error
 }
 
-// SignIns signs people in at the identity provider, and asks those for whom agents have worked before.
+// SignIns signs people in at the identity provider. It asks those for whom agents have worked before which of these
+// they keep.
 type SignIns interface {
 	// The way to the identity provider and back.
 
-	// Begin answers where to send the browser, and what binds the sign-in to it.
+	// Begin returns where to send the browser, and the cookie that binds the sign-in to it.
 	Begin(ctx context.Context, to signin.Destination, from netip.Addr) (signin.Begun, error)
 	// Finish takes what the browser brings back. Faults: forbidden, with signin.ErrUnverified or for a closed workspace;
 	// database_unavailable; invalid_request for all else, with signin.ErrDeclined if the provider said no.
@@ -55,8 +56,8 @@ type SignIns interface {
 	// SignOutURL is where people sign out of the provider; empty: nowhere.
 	SignOutURL() string
 
-	// People under whose address agents have worked say which of these they keep. invalid_request: nothing waits for an
-	// answer in this browser.
+	// Some of those who sign in are asked which agents they keep that have worked under their address. invalid_request:
+	// no question is open in this browser.
 
 	PendingTakeover(ctx context.Context, secret string) (signin.Question, []delegation.Delegation, error)
 	FinishTakeover(

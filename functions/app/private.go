@@ -13,7 +13,7 @@ import (
 	"vitrine/shared/publishing/view"
 )
 
-// viewerPath is where members look at a revision.
+// viewerPath returns the page where members view a revision.
 func viewerPath(a id.Artifact, r id.Revision, newest bool) string {
 	path := "/v/" + string(a)
 	if !newest {
@@ -22,10 +22,10 @@ func viewerPath(a id.Artifact, r id.Revision, newest bool) string {
 	return path
 }
 
-// listedRevisions is how many revisions the viewer leads to; the page of the artifact has all of them.
+// listedRevisions is how many revisions the viewer links to. The page of the artifact lists all.
 const listedRevisions = 10
 
-// private is the viewer for members: the newest revision of an artifact of theirs, or the one that the query names.
+// private is the viewer for members. It shows the newest revision of an artifact, or the one in the query.
 func (h *Host) private(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	a, err := h.seen(r, v)
 	if kind := fault.KindOf(err); kind == fault.KindNotFound || kind == fault.KindGone {
@@ -41,7 +41,7 @@ func (h *Host) private(w http.ResponseWriter, r *http.Request, v browserSession)
 	return h.page(w, http.StatusOK, h.privatePage(a, v.Actor.Workspace.Name))
 }
 
-// privatePage is the page of a revision that a member may see.
+// privatePage returns the page of a revision that the member may see.
 func (h *Host) privatePage(a *seenArtifact, workspace string) pages.Private {
 	newest := a.view.Revision.ID == a.Current
 	address := h.Origins.App + viewerPath(a.ID, a.view.Revision.ID, newest)
@@ -73,7 +73,7 @@ func (h *Host) privatePage(a *seenArtifact, workspace string) pages.Private {
 	return p
 }
 
-// offered returns the revisions that the viewer leads to, newest first, and whether there are others.
+// offered returns the revisions that the viewer links to, newest first, and whether there are more.
 func (a *seenArtifact) offered() (rows []pages.Revision, more bool) {
 	for _, r := range a.revisions {
 		switch {
@@ -94,7 +94,7 @@ func (a *seenArtifact) offered() (rows []pages.Revision, more bool) {
 	return rows, false
 }
 
-// unseen is what the viewer says of what a member cannot see there, for every reason the same.
+// unseen is the answer for everything that a member cannot see, whatever the reason.
 var unseen = pages.Message{
 	Heading: "Nothing on show here",
 	Text: "What was here may have expired or been deleted, or it belongs to another workspace than the one that " +
@@ -102,7 +102,7 @@ var unseen = pages.Message{
 	Links: []pages.Link{{Path: "/artifacts", Text: "Your artifacts"}},
 }
 
-// shut is what the viewer says to members about what an operator closed: no address of its files works.
+// shut returns the message about an artifact that an operator locked. None of the addresses of its files works.
 func shut(a id.Artifact) pages.Message {
 	return pages.Message{
 		Heading: "Closed by the operator",
@@ -115,14 +115,14 @@ func shut(a id.Artifact) pages.Message {
 	}
 }
 
-// seenArtifact is what a request of the viewer names.
+// seenArtifact is an artifact with the revision on show.
 type seenArtifact struct {
 	*artifact.Artifact
 	view      view.View
 	revisions []artifact.Revision
 }
 
-// seen reads an artifact, and then beside each other the revision to show and the list of all.
+// seen reads an artifact, and then concurrently the revision to show and the list of all.
 func (h *Host) seen(r *http.Request, v browserSession) (*seenArtifact, error) {
 	a, err := h.Artifacts.Find(r.Context(), v.Actor, pathArtifact(r))
 	if err != nil {
@@ -135,7 +135,7 @@ func (h *Host) seen(r *http.Request, v browserSession) (*seenArtifact, error) {
 	)
 }
 
-// revisionsOf lists the revisions of an artifact. The only one of an artifact is known without reading the list.
+// revisionsOf lists the revisions of an artifact. An artifact with a single published one needs no read.
 func (h *Host) revisionsOf(ctx context.Context, v browserSession, a *artifact.Artifact) ([]artifact.Revision, error) {
 	if a.Number == 1 {
 		return []artifact.Revision{{
@@ -149,7 +149,7 @@ func (h *Host) revisionsOf(ctx context.Context, v browserSession, a *artifact.Ar
 	return h.Artifacts.Revisions(ctx, v.Actor, a)
 }
 
-// seenRevision reads the revision that the query of the viewer names, and otherwise the newest one.
+// seenRevision reads the revision in the query, or the newest one.
 func (h *Host) seenRevision(r *http.Request, v browserSession, a *artifact.Artifact) (view.View, error) {
 	which := id.Revision(r.URL.Query().Get("revision"))
 	if which == "" || which == a.Current {

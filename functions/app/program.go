@@ -11,9 +11,9 @@ import (
 	"vitrine/shared/platform/script"
 )
 
-// program serves a file of a program of others, which pages of files load on the content origin. Its path names the
-// version, so browsers keep it for ever. Scripts are packed here, because no gateway packs them, and the largest are
-// near what a function may answer; fonts are packed already.
+// program serves a file of a third-party program, which pages of files load on the content origin. The path names the
+// version, so that browsers keep it for ever. Scripts are compressed here, because no gateway does it and the largest
+// come close to the limit of what a function may answer. Fonts are compressed already.
 func (h *Host) program(w http.ResponseWriter, r *http.Request) error {
 	name, ok := script.Find(r.PathValue("program"), r.PathValue("file"))
 	if !ok || h.Programs == nil {
@@ -33,11 +33,11 @@ func (h *Host) program(w http.ResponseWriter, r *http.Request) error {
 		header.Set("Content-Type", "font/woff2")
 	}
 	header.Set("Cache-Control", "public, max-age=31536000, immutable")
-	header.Set("Access-Control-Allow-Origin", "*") // the pages have no origin, and the programs are everybody's
+	header.Set("Access-Control-Allow-Origin", "*") // sandboxed pages have an opaque origin, and the files are public
 	header.Set("Cross-Origin-Resource-Policy", "cross-origin")
 	header.Set("Vary", "Accept-Encoding")
 	if font || !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-		_, _ = w.Write(text) // a client that went away
+		_, _ = w.Write(text) // a failure means that the client left
 		return nil
 	}
 	header.Set("Content-Encoding", "gzip")

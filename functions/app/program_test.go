@@ -13,7 +13,7 @@ import (
 
 func TestProgramsOfPagesAreServedToEverybody(t *testing.T) {
 	const text = "export default 1;\n"
-	h, _ := host(resolver(opens))
+	h, _ := host(nil)
 	h.Programs = fstest.MapFS{
 		"node_modules/mermaid/dist/mermaid.esm.min.mjs":                                       {Data: []byte(text)},
 		"node_modules/mermaid/package.json":                                                   {Data: []byte("{}")},
@@ -43,18 +43,10 @@ func TestProgramsOfPagesAreServedToEverybody(t *testing.T) {
 		if r.StatusCode != http.StatusOK || string(got) != text || err != nil || (encoding == "") != (r.Header.Get("Content-Encoding") == "") {
 			t.Errorf("%q: %d %q %v %v", encoding, r.StatusCode, got, err, r.Header)
 		}
-		for name, want := range map[string]string{
-			"Content-Type":                 "text/javascript; charset=utf-8",
-			"Cache-Control":                "public, max-age=31536000, immutable",
-			"Access-Control-Allow-Origin":  "*",
-			"Cross-Origin-Resource-Policy": "cross-origin",
-			"Vary":                         "Accept-Encoding",
-			"X-Content-Type-Options":       "nosniff",
-		} {
-			if got := r.Header.Get(name); got != want {
-				t.Errorf("%q: %s is %q, want %q", encoding, name, got, want)
-			}
-		}
+		wantHeaders(t, encoding, r,
+			"Content-Type", "text/javascript; charset=utf-8", "Cache-Control", "public, max-age=31536000, immutable",
+			"Access-Control-Allow-Origin", "*", "Cross-Origin-Resource-Policy", "cross-origin",
+			"Vary", "Accept-Encoding", "X-Content-Type-Options", "nosniff")
 	}
 	font := get(script.MathFont.URL(""), "gzip")
 	body, err := io.ReadAll(font.Body)
@@ -73,7 +65,5 @@ func TestProgramsOfPagesAreServedToEverybody(t *testing.T) {
 		}
 	}
 	h.Programs = nil
-	if r := get(whole, ""); r.StatusCode != http.StatusNotFound {
-		t.Errorf("without programs: %d", r.StatusCode)
-	}
+	wantAnswer(t, "without programs", get(whole, ""), http.StatusNotFound)
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"vitrine/functions/app/pages"
+	"vitrine/shared/adapter/web"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/platform/limits"
@@ -12,10 +13,7 @@ import (
 	"vitrine/shared/publishing/sharing"
 )
 
-func (h *Host) makeUnlisted(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	if _, err := readForm(r); err != nil {
-		return err
-	}
+func (h *Host) makeUnlisted(w http.ResponseWriter, r *http.Request, v browserSession, _ web.Form) error {
 	done, err := h.Links.SetVisibility(r.Context(), v.Actor, sharing.Target{RequestedID: pathArtifact(r)}, sharing.Unlisted)
 	if err != nil {
 		return err
@@ -23,8 +21,8 @@ func (h *Host) makeUnlisted(w http.ResponseWriter, r *http.Request, v browserSes
 	return h.showAddress(w, r, v, done.Link, false)
 }
 
-// copied tells of addresses that need no link: a token of an agent view, which lives as long as one of files, makes
-// those.
+// copied warns of URLs that work without a link. An agent view makes them with a token that lives as long as that of a
+// file, hence the factor of two.
 var copied = "Addresses of its files that somebody copied without a link work until the artifact ends, for about " +
 	pages.Span(2*limits.TokenLife) + " at most; deleting it ends them at once."
 
@@ -32,10 +30,7 @@ var askMakePrivate = confirmation{"Make it private?", "Make it private", "/priva
 	"Every link of this artifact ends at once and for good, those to one revision too. " +
 		"Only members can open it then. " + copied}
 
-func (h *Host) makePrivate(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	if _, err := readForm(r); err != nil {
-		return err
-	}
+func (h *Host) makePrivate(w http.ResponseWriter, r *http.Request, v browserSession, _ web.Form) error {
 	t := sharing.Target{RequestedID: pathArtifact(r)}
 	if _, err := h.Links.SetVisibility(r.Context(), v.Actor, t, sharing.Private); err != nil {
 		return err
@@ -52,12 +47,12 @@ var askUnlock = confirmation{"Turn the links back on?", "Turn them on", "/lockdo
 	"The links of this artifact that are neither revoked nor expired open it again for anyone who has " +
 		"their address."}
 
-func (h *Host) lock(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return h.changeArtifact(w, r, v, change{operation: idempotency.LockLinks, run: lockLinks}, "#links")
+func (h *Host) lock(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
+	return h.changeArtifact(w, r, v, form, change{operation: idempotency.LockLinks, run: lockLinks}, "#links")
 }
 
-func (h *Host) unlock(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return h.changeArtifact(w, r, v, change{operation: idempotency.UnlockLinks, run: unlockLinks}, "#links")
+func (h *Host) unlock(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
+	return h.changeArtifact(w, r, v, form, change{operation: idempotency.UnlockLinks, run: unlockLinks}, "#links")
 }
 
 func lockLinks(h *Host, ctx context.Context, by credential.Actor, t artifact.Target) error {

@@ -16,7 +16,7 @@ import (
 	"vitrine/shared/publishing/abuse"
 )
 
-// reasons are the reasons of a report as people choose them.
+// reasons are the reasons of a report in plain words.
 var reasons = []pages.Choice{
 	{Code: string(abuse.Phishing), Name: "Phishing or fraud"},
 	{Code: string(abuse.Malware), Name: "Malware or another attack on visitors"},
@@ -25,22 +25,22 @@ var reasons = []pages.Choice{
 	{Code: string(abuse.Other), Name: "Something else"},
 }
 
-// thanks answers every report that is complete, whether anything was kept or not.
+// thanks answers every complete report, so that it does not reveal whether the artifact exists.
 var thanks = pages.Message{
 	Heading: "Thank you",
 	Text: "If there is such an artifact here, the operators of this service will read your report and decide what " +
 		"happens. They write to you only if they have a question and you left an address.",
 }
 
-// reportRoutes let people without an account report an artifact.
+// reportRoutes let anybody report an artifact.
 func (h *Host) reportRoutes() []route {
-	return []route{
-		{method: "GET", path: "/report", handle: noReferrer(h.reportPage)},
-		{method: "POST", path: "/report", handle: noReferrer(withTimeout(h.report))},
-	}
+	return noReferrer(
+		route{method: "GET", path: "/report", handle: handler(h.reportPage)},
+		route{method: "POST", path: "/report", handle: timed(h.report)},
+	)
 }
 
-// reportPage shows the form. Pages lead to it with what they show: the public id of an access link or the id of an
+// reportPage shows the form. Links to it name what they are about: the public id of an access link, or the id of an
 // artifact.
 func (h *Host) reportPage(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
@@ -67,7 +67,7 @@ func reportForm(f abuse.Form) pages.Report {
 	}
 }
 
-// report takes the form. The pasted address may hold secrets, so it is shown to its sender again and goes nowhere else.
+// report files a report. The pasted address may hold secrets, so it is shown to its sender again and nowhere else.
 func (h *Host) report(w http.ResponseWriter, r *http.Request) error {
 	sent, err := readForm(r)
 	if err != nil {
@@ -92,7 +92,7 @@ func (h *Host) report(w http.ResponseWriter, r *http.Request) error {
 	return h.unreported(w, r, form, err)
 }
 
-// proofIn is the solved challenge in a form, nil if there is none.
+// proofIn returns the solved challenge in a form, nil if there is none.
 func proofIn(sent web.Form) *abuse.Proof {
 	var p abuse.Proof
 	counter, err := strconv.ParseUint(sent["counter"], 10, 64)
@@ -103,7 +103,7 @@ func proofIn(sent web.Form) *abuse.Proof {
 	return &p
 }
 
-// unreported shows the form again with what was typed, and says what to do.
+// unreported shows the form again as it was filled in, and says what to do.
 func (h *Host) unreported(w http.ResponseWriter, r *http.Request, form abuse.Form, err error) error {
 	f, status := classify(err)
 	page := reportForm(form)

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -21,15 +20,14 @@ import (
 
 	"vitrine/scripts/testkit/browser"
 	"vitrine/scripts/testkit/expect"
-	"vitrine/shared/adapter/web"
 	"vitrine/shared/identity/pow"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/publishing/abuse"
 )
 
-// desk takes reports as the core does where that is busy: by a proof of work.
-type desk struct {
+// fakeReports takes reports as the core does where that is busy: by a proof of work.
+type fakeReports struct {
 	mu      sync.Mutex
 	refusal error
 	bits    int // of the work that is asked for; 0: none
@@ -37,7 +35,7 @@ type desk struct {
 	filed   []abuse.Request
 }
 
-func (d *desk) File(_ context.Context, r abuse.Request) error {
+func (d *fakeReports) File(_ context.Context, r abuse.Request) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.filed = append(d.filed, r)
@@ -63,16 +61,13 @@ func solved(p *abuse.Proof) bool {
 	return binary.BigEndian.Uint64(digest[:8])>>(64-p.Challenge.Difficulty) == 0
 }
 
-// reporting is an app host that takes reports at a desk, and its log.
-func reporting(t *testing.T) (*desk, *Host, *bytes.Buffer) {
+// reporting is an app host that takes reports, and its log.
+func reporting(t *testing.T) (*fakeReports, *Host, *bytes.Buffer) {
 	t.Helper()
-	var lines bytes.Buffer
-	d := &desk{}
-	return d, &Host{
-		Reports: d,
-		Surface: &web.Server{Log: slog.New(slog.NewJSONHandler(&lines, nil))},
-		Origins: origins("http://localhost:8704", "http://127.0.0.1:8703"),
-	}, &lines
+	d := &fakeReports{}
+	host, lines := newServices().host()
+	host.Reports = d
+	return d, host, lines
 }
 
 var typedReport = url.Values{
@@ -98,24 +93,16 @@ func TestTheReportFormKnowsWhatItIsAbout(t *testing.T) {
 		"/report?artifact=" + publicID:             `name="target" value=""`,
 	} {
 		r := send(h, "GET", path, "")
-		body := text(t, r)
-		if r.StatusCode != 200 || !strings.Contains(body, want) || strings.Contains(body, "problem") {
-			t.Errorf("%s: %d\n%s", path, r.StatusCode, body)
-		}
-		if r.Header.Get("Referrer-Policy") != "no-referrer" || r.Header.Get(policyHeader) != policyPage {
-			t.Errorf("%s: headers %v", path, r.Header)
-		}
+		expect.Lacks(t, path, wantAnswer(t, path, r, 200, want), "problem")
+		wantHeaders(t, path, r, "Referrer-Policy", "no-referrer", policyHeader, policyPage)
 	}
 }
 
 func TestACompleteReportIsThankedFor(t *testing.T) {
 	d, host, _ := reporting(t)
 	r := sendReport(host.Handler(), typedReport, "X-Request-Id", "request-17")
-	body := text(t, r)
-	if cache := r.Header.Get("Cache-Control"); r.StatusCode != 200 || cache != "no-store" ||
-		!strings.Contains(body, "<h1>Thank you</h1>") {
-		t.Errorf("%d %q %s", r.StatusCode, cache, body)
-	}
+	body := wantAnswer(t, "the thanks", r, 200, "<h1>Thank you</h1>")
+	wantHeaders(t, "the thanks", r, "Cache-Control", "no-store")
 	expect.Lacks(t, "the thanks", body, blob, publicID, "ada@example.test", "password")
 	want := abuse.Form{
 		Target: typedReport.Get("target"),
@@ -199,12 +186,8 @@ func TestABusyDeskAsksForWork(t *testing.T) {
 	h := host.Handler()
 	d.bits, d.wait = 8, 7*time.Minute
 	r := sendReport(h, typedReport)
-	body := text(t, r)
-	if r.StatusCode != 429 || r.Header.Get("Retry-After") != "420" ||
-		!strings.Contains(body, "Send it again in 7 minutes; what you wrote") {
-		t.Errorf("%d %q\n%s", r.StatusCode, r.Header.Get("Retry-After"), body)
-	}
-	expect.Has(t, "the page", body, `name="challenge" value="{&#34;nonce&#34;:`)
+	wantHeaders(t, "the page", r, "Retry-After", "420")
+	wantAnswer(t, "the page", r, 429, "Send it again in 7 minutes; what you wrote", `name="challenge" value="{&#34;nonce&#34;:`)
 	for name, sent := range map[string]url.Values{
 		"no counter":   {"challenge": {`{"nonce":"x"}`}, "counter": {""}},
 		"no number":    {"challenge": {`{"nonce":"x"}`}, "counter": {"-1"}},
@@ -251,8 +234,8 @@ func TestHostileReportsAreRefusedBeforeTheyAreRead(t *testing.T) {
 	wantNothingTyped(t, lines.String())
 }
 
-// serveDesk starts the host at localhost, for browsers.
-func serveDesk(t *testing.T) (*desk, string) {
+// serveReports starts the host at localhost, for browsers.
+func serveReports(t *testing.T) (*fakeReports, string) {
 	t.Helper()
 	d, host, _ := reporting(t)
 	var handler http.Handler
@@ -275,7 +258,7 @@ func fillReport(p *browser.Page, target, reason, said, email string) {
 }
 
 func TestAScriptSolvesTheChallengeAndKeepsTheSecret(t *testing.T) {
-	d, app := serveDesk(t)
+	d, app := serveReports(t)
 	d.bits, d.wait = 12, time.Minute
 	p := browser.Open(t)
 	p.Go(app + "/report")
@@ -294,7 +277,7 @@ func TestAScriptSolvesTheChallengeAndKeepsTheSecret(t *testing.T) {
 }
 
 func TestWithoutScriptsAPersonIsToldWhenToComeAgain(t *testing.T) {
-	d, app := serveDesk(t)
+	d, app := serveReports(t)
 	d.bits, d.wait = 12, 90*time.Second
 	p := browser.Open(t)
 	p.NoScripts()
@@ -325,7 +308,7 @@ const showNoScript = `(() => {
 })()`
 
 func TestTheReportFormLooks(t *testing.T) {
-	d, app := serveDesk(t)
+	d, app := serveReports(t)
 	hostile := strings.Repeat("Harbour", 40) + " \u202Egpj.exe <script>alert(1)</script>"
 	wrong := func(f abuse.Field, said string) func() {
 		return func() { d.refusal = &abuse.Invalid{Fault: fault.New(fault.InvalidRequest, "%s", said), Field: f} }

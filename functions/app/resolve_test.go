@@ -5,10 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
@@ -16,30 +18,25 @@ import (
 )
 
 func TestViewerRefusesHostileIds(t *testing.T) {
-	h, _ := host(resolver(opens))
+	h, _ := host(nil)
 	handler := h.Handler()
 	for _, bad := range []string{
 		"a", "0123456789abcdef", "0123456789ABCDEI", publicID + "0", publicID[1:], "%3Cscript%3E", "%00", "%22%3E%3Cimg", strings.Repeat("A", 5000),
 		"al_01234567890123456789012345", "..%2f..%2fetc", "javascript:alert(1)",
 	} {
 		r := send(handler, "GET", "/al/"+bad, "")
-		if got := text(t, r); r.StatusCode != 404 || strings.Contains(got, "data-public-id") ||
-			strings.Contains(got, "<img") {
-			t.Errorf("%.40s: %d\n%s", bad, r.StatusCode, got)
-		}
+		expect.Lacks(t, bad, wantAnswer(t, bad, r, 404), "data-public-id", "<img")
 	}
 }
 
 func TestResolveForwardsTheLinkAlone(t *testing.T) {
 	var got contract.ResolveRequest
-	h, _ := host(resolver(func(_ context.Context, public id.Public, blob string) (view.View, error) {
+	h, _ := host(func(_ context.Context, public id.Public, blob string) (view.View, error) {
 		got = contract.ResolveRequest{PublicID: public, Blob: blob}
 		return view.View{}, nil
-	}))
+	})
 	body := `{"workspace_id":"w","public_id":"` + publicID + `","PUBLIC_ID":"other","blob":"` + blob + `","nested":{"blob":"x"}}`
-	if r := send(h.Handler(), "POST", "/api/access-links/resolve", body); r.StatusCode != 200 {
-		t.Fatalf("%d %s", r.StatusCode, text(t, r))
-	}
+	wantAnswer(t, "the answer", send(h.Handler(), "POST", "/api/access-links/resolve", body), 200)
 	if want := (contract.ResolveRequest{PublicID: publicID, Blob: blob}); got != want {
 		t.Errorf("forwarded %+v, want %+v", got, want)
 	}
@@ -48,10 +45,10 @@ func TestResolveForwardsTheLinkAlone(t *testing.T) {
 // TestBadBodiesAreRefused sends them to all that read a link.
 func TestBadBodiesAreRefused(t *testing.T) {
 	set := &fakeLive{}
-	h, _ := host(resolver(func(context.Context, id.Public, string) (view.View, error) {
+	h, _ := host(func(context.Context, id.Public, string) (view.View, error) {
 		t.Error("a bad body got through")
 		return view.View{}, nil
-	}))
+	})
 	h.Live = set
 	handler := h.Handler()
 	link := func(members string) string { return `{"public_id":"` + publicID + `"` + members + `}` }
@@ -64,10 +61,11 @@ func TestBadBodiesAreRefused(t *testing.T) {
 	} {
 		for _, target := range []string{"/api/access-links/resolve", qrPath, sharePoll} {
 			r := send(handler, "POST", target, body)
-			if got := text(t, r); r.StatusCode != 400 || !strings.Contains(got, `"code":"invalid_request"`) || set.asked != "" {
-				t.Errorf("%s takes %.70s: %d %s", target, body, r.StatusCode, got)
-			}
+			wantAnswer(t, fmt.Sprintf("%s with %.70s", target, body), r, 400, `"code":"invalid_request"`)
 		}
+	}
+	if set.asked != "" {
+		t.Errorf("a bad body asked for %q", set.asked)
 	}
 	for target, body := range map[string]string{
 		"/api/access-links/resolve": opening, qrPath: opening, sharePoll: polling,

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"vitrine/functions/app/pages"
+	"vitrine/shared/adapter/web"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
@@ -11,11 +12,7 @@ import (
 )
 
 // restore publishes an older revision of an artifact again.
-func (h *Host) restore(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
+func (h *Host) restore(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 	from := r.PathValue("revisionId")
 	command, err := commandOf(v, idempotency.RestoreRevision, r.PathValue("artifactId")+"/"+from, form["once"], nil)
 	if err != nil {
@@ -34,7 +31,7 @@ func (h *Host) restore(w http.ResponseWriter, r *http.Request, v browserSession)
 	return nil
 }
 
-// unrestored are what pages say about a restoration that the revisions of the artifact stand in the way of.
+// unrestored are the pages for restorations that other revisions prevent.
 var unrestored = map[fault.Code]pages.Message{
 	fault.DraftRevisionConflict: {
 		Heading: "A draft is in the way",

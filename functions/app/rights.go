@@ -5,7 +5,7 @@ import (
 	"vitrine/shared/identity/credential"
 )
 
-// meaning is a right in words: what a holder could do, and in a list of facts.
+// meaning is a right in words: in a sentence, and in a list of facts.
 type meaning struct{ could, may string }
 
 var meanings = map[credential.Scope]meaning{
@@ -14,12 +14,12 @@ var meanings = map[credential.Scope]meaning{
 	credential.Admin:   {"make and revoke API keys, and change the settings of the workspace", "manage keys and settings"},
 }
 
-// rights are what a holder could do with them.
+// rights returns what scopes allow, for sentences.
 func rights(scopes []credential.Scope) []string {
 	return inWords(scopes, func(m meaning) string { return m.could })
 }
 
-// shortRights are the same for a list of facts.
+// shortRights returns the same for lists of facts.
 func shortRights(scopes []credential.Scope) []string {
 	return inWords(scopes, func(m meaning) string { return m.may })
 }
@@ -33,7 +33,7 @@ func inWords(scopes []credential.Scope, word func(meaning) string) (out []string
 	return out
 }
 
-// artifactSummary is what an agent or a workspace published; count stops at most.
+// artifactSummary describes what an agent or a workspace published. count stops at most.
 func artifactSummary(titles []string, count, most int) pages.ArtifactSummary {
 	return pages.ArtifactSummary{Titles: titles, Count: count, Most: count >= most}
 }

@@ -18,13 +18,13 @@ import (
 	"vitrine/shared/publishing/artifact"
 )
 
-// selectionPath is the page that asks before several artifacts are changed, and the form that changes them.
+// selectionPath is the question before several artifacts change, and the form that changes them.
 const selectionPath = artifactsPath + "/selected/change"
 
-// chosenField begins the names of the fields of that form; the id of an artifact follows.
+// chosenField is the prefix of the fields of that form; the id of an artifact follows.
 const chosenField = "artifact-"
 
-// change is what can be done to an artifact. What is asked and told is of those that several can have at once.
+// change is something that can be done to artifacts. The texts are for changes of several at once.
 type change struct {
 	right     credential.Scope
 	operation idempotency.Operation
@@ -116,7 +116,7 @@ func (h *Host) askSelected(w http.ResponseWriter, r *http.Request, v browserSess
 	return h.page(w, http.StatusOK, p)
 }
 
-// selected are the artifacts that a form names, each once.
+// selected returns the artifacts in a form, each once.
 func selected(names []string) ([]id.Artifact, error) {
 	var out []id.Artifact
 	for _, name := range names {
@@ -144,7 +144,7 @@ func noneSelected() error {
 	}}
 }
 
-// findAll reads artifacts side by side, and leaves out those that are not there.
+// findAll reads artifacts concurrently, and leaves out those that do not exist.
 func (h *Host) findAll(ctx context.Context, v browserSession, chosen []id.Artifact) ([]*artifact.Artifact, error) {
 	found := make([]*artifact.Artifact, len(chosen))
 	steps := make([]func() error, len(chosen))
@@ -162,13 +162,9 @@ func (h *Host) findAll(ctx context.Context, v browserSession, chosen []id.Artifa
 	return slices.DeleteFunc(found, func(a *artifact.Artifact) bool { return a == nil }), err
 }
 
-// changeSelected changes artifacts, each by a command of its own, and says what happened to each. The form has one name
-// for all of them; sent again, it finds what was done.
-func (h *Host) changeSelected(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
+// changeSelected changes each artifact by a command of its own, and says what happened to each. All commands have the
+// idempotency key of the form, so that a form that is sent again finds what was done.
+func (h *Host) changeSelected(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 	what, known := bulkChanges[form["do"]]
 	if !known {
 		return fault.New(fault.InvalidRequest, "nothing is asked for")
@@ -180,6 +176,7 @@ func (h *Host) changeSelected(w http.ResponseWriter, r *http.Request, v browserS
 	if err != nil {
 		return err
 	}
+	// A bad key would fail every command, and say so once for each artifact.
 	if err := idempotency.CheckClient(form["once"]); err != nil {
 		return fault.New(fault.InvalidRequest, "the form is not complete; reload the page and try again")
 	}
@@ -208,10 +205,11 @@ func (h *Host) changeSelected(w http.ResponseWriter, r *http.Request, v browserS
 	return h.page(w, http.StatusOK, p)
 }
 
-// bulkLanes is how many artifacts are changed at a time. All changes of pins of a workspace meet on its counter.
+// bulkLanes is how many artifacts change at the same time. It is low, because all pins of a workspace contend for one
+// counter.
 const bulkLanes = 4
 
-// chosenIn are the artifacts that the fields of a form name.
+// chosenIn returns the artifacts in the fields of a form.
 func chosenIn(form web.Form) ([]id.Artifact, error) {
 	var names []string
 	for field := range form {
@@ -222,7 +220,7 @@ func chosenIn(form web.Form) ([]id.Artifact, error) {
 	return selected(names)
 }
 
-// changeOne changes an artifact, and says what happened.
+// changeOne changes one artifact, and says what happened.
 func (h *Host) changeOne(
 	ctx context.Context, v browserSession, what change, a *artifact.Artifact, client string,
 ) (pages.Outcome, error) {
@@ -231,7 +229,7 @@ func (h *Host) changeOne(
 	if err == nil {
 		err = what.run(h, ctx, v.Actor, artifact.Target{Command: command, RequestedID: a.ID, Artifact: a})
 	}
-	if what.operation == idempotency.DeleteArtifact && absent(err) { // deleted before
+	if what.operation == idempotency.DeleteArtifact && absent(err) { // it is deleted, as was asked
 		err = nil
 	}
 	if err != nil {
@@ -240,7 +238,7 @@ func (h *Host) changeOne(
 	return o, err
 }
 
-// notChanged says why an artifact is as it was.
+// notChanged explains why an artifact did not change.
 func notChanged(err error) string {
 	switch code := fault.CodeOf(err); {
 	case code == fault.PinnedArtifactCap:

@@ -10,8 +10,8 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// sentences tell people what each action did. {by} stands for the actor; what stands for the rest of an event is in
-// fillings. A sentence of something that the service does by itself names no actor.
+// sentences say what each action did. {by} stands for the actor, and the other blanks are in fillings. Sentences about
+// what the service does by itself have no actor.
 var sentences = map[event.Action]string{
 	event.WorkspaceCreated:     "{by} made the workspace",
 	event.SettingsUpdated:      "{by} changed the settings: {detail}",
@@ -64,13 +64,13 @@ var sentences = map[event.Action]string{
 	event.DeletionDone:         "The workspace was deleted",
 }
 
-// story tells events. names are those of API keys, as far as they are known.
+// story turns events into sentences. names has the names of the live API keys.
 type story struct {
 	self  id.Member
 	names map[id.Key]string
 }
 
-// sentence is an event as a sentence. An action of a newer version is named as it is stored.
+// sentence returns an event as a sentence. An action that this version does not know is named as it is stored.
 func (s story) sentence(e event.Event) []pages.Part {
 	form, known := sentences[e.Action]
 	if !known {
@@ -94,7 +94,7 @@ func (s story) sentence(e event.Event) []pages.Part {
 	return out
 }
 
-// fillings are what a blank of a sentence stands for.
+// fillings fill in the blanks of sentences.
 var fillings = map[string]func(story, event.Event) []pages.Part{
 	"by":       story.actor,
 	"name":     func(_ story, e event.Event) []pages.Part { return quoted(e.Detail) },
@@ -117,7 +117,7 @@ var fillings = map[string]func(story, event.Event) []pages.Part{
 	},
 }
 
-// actor begins a sentence.
+// actor returns the subject of a sentence.
 func (s story) actor(e event.Event) []pages.Part {
 	switch {
 	case e.Actor.Type == event.Member && e.Actor.ID == string(s.self):
@@ -137,7 +137,7 @@ func (s story) actor(e event.Event) []pages.Part {
 
 func quoted(name string) []pages.Part { return []pages.Part{{Text: name, Quoted: true}} }
 
-// titled is the artifact of an event by its title, which leads to its page where the event tells it.
+// titled returns the artifact of an event by its title, with a link to its page if the event has its id.
 func titled(e event.Event) []pages.Part {
 	a := e.Artifact
 	if e.Target.Type == event.OnArtifact {
@@ -153,7 +153,7 @@ func titled(e event.Event) []pages.Part {
 	return []pages.Part{part}
 }
 
-// detail is what an event says in words; an artifact that it names at its end leads to its page.
+// detail returns the detail of an event. If its last word is the id of an artifact, that is a link.
 func detail(said string) []pages.Part {
 	words, last := said[:strings.LastIndexByte(said, ' ')+1], said[strings.LastIndexByte(said, ' ')+1:]
 	if _, err := id.Artifact(last).Bits(); err == nil {
@@ -162,7 +162,7 @@ func detail(said string) []pages.Part {
 	return []pages.Part{{Text: pages.Plain(said)}}
 }
 
-// client is an OAuth client by its name if it is our own, else by its id.
+// client returns our own command line by its name, and other OAuth clients by their id.
 func client(c id.Client) []pages.Part {
 	if c == oauth.CLI {
 		return []pages.Part{{Text: "Vitrine command line"}}

@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"log/slog"
 	"maps"
@@ -20,7 +21,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// The cookies. Their prefix makes browsers refuse them from other hosts and without TLS.
+// The cookies. The prefix makes browsers refuse them from other hosts and without TLS.
 const (
 	sessionCookie  = "__Host-session"
 	signinCookie   = "__Host-signin"
@@ -28,19 +29,114 @@ const (
 	takeoverCookie = "__Host-takeover"
 )
 
-// browserSession is a request of a member who is signed in.
+// browserSession is a member who is signed in, for one request.
 type browserSession struct {
 	session.Authenticated
-	sells bool // the deployment has billing
+	sells bool // the deployment sells plans
 }
 
-// memberHandler answers a member.
+// memberHandler shows a page to a member.
 type memberHandler func(w http.ResponseWriter, r *http.Request, v browserSession) error
 
-// withTimeout gives up when an answer takes too long, and says so.
-func withTimeout(handle handler) handler { return withTimeoutOf(limits.IdentityAnswer, handle) }
+// formHandler carries out a form of a member.
+type formHandler func(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error
 
-func withTimeoutOf(limit time.Duration, handle handler) handler {
+// members is a route for members: a page or a form.
+type members struct {
+	page memberHandler
+	form formHandler
+	// back is the page to return to after a sign-in, for somebody who sends the form without a session.
+	back  string
+	right credential.Scope // that the member needs; empty: none
+	// fresh is the page to return to for members who have to sign in again first; empty: an old sign-in will do.
+	fresh string
+	// deleting admits members whose workspace is being deleted, too.
+	deleting bool
+	moved    int           // status of the redirect to the sign-in; 0: 303
+	limit    time.Duration // of the answer; 0: limits.IdentityAnswer
+}
+
+// serve answers members. A page redirects everybody else to the sign-in; a form says that it was not carried out.
+func (m members) serve(h *Host) handler {
+	return withTimeout(cmp.Or(m.limit, limits.IdentityAnswer), func(w http.ResponseWriter, r *http.Request) error {
+		v, err := h.visitor(r, m.deleting)
+		switch {
+		case err != nil && m.form != nil:
+			return notSent(err, m.back)
+		case fault.CodeOf(err) == fault.NotAuthenticated && !wantsJSON(r):
+			to := signInPath(r.URL.RequestURI())
+			if beingDeleted(err) { // with the code not_authenticated as well
+				to = deletionPath
+			}
+			sendTo(w, cmp.Or(m.moved, http.StatusSeeOther), to)
+			return nil
+		case err != nil:
+			return err
+		case m.form != nil:
+			return m.submit(h, w, r, v)
+		}
+		return h.countedPage(w, r, v, m.show(h))
+	})
+}
+
+// show returns the page, for those who may see it.
+func (m members) show(h *Host) memberHandler {
+	return func(w http.ResponseWriter, r *http.Request, v browserSession) error {
+		if err := m.permit(h, v); err != nil {
+			return err
+		}
+		return m.page(w, r, v)
+	}
+}
+
+// submit carries out a form. It counts first, so that a member who sends too many changes nothing, and checks rights
+// before the form, so that somebody without them hears of that and not of a mistake in the form.
+func (m members) submit(h *Host, w http.ResponseWriter, r *http.Request, v browserSession) error {
+	if err := h.Limiter.Actor(r.Context(), v.Actor.Workspace.ID, v.Actor.Subject()); err != nil {
+		return err
+	}
+	if err := m.permit(h, v); err != nil {
+		return err
+	}
+	form, err := readForm(r)
+	if err != nil {
+		return err
+	}
+	return m.form(w, r, v, form)
+}
+
+// permit refuses members without the right, and those who have to sign in again first.
+func (m members) permit(h *Host, v browserSession) error {
+	if m.right != "" {
+		if err := v.Actor.Require(m.right); err != nil {
+			return err
+		}
+	}
+	if m.fresh != "" {
+		return h.signedInLately(v, m.fresh)
+	}
+	return nil
+}
+
+// notSent explains that a form was not carried out, because nobody is signed in or the workspace is being deleted.
+func notSent(err error, back string) error {
+	if beingDeleted(err) {
+		return explained{err, pages.Message{
+			Heading: "This workspace is being deleted", Text: "Nothing was changed. You can still keep the workspace.",
+			Links: []pages.Link{{Path: deletionPath, Text: "See when it goes"}},
+		}}
+	}
+	if fault.CodeOf(err) == fault.NotAuthenticated {
+		return explained{err, pages.Message{
+			Heading: "You are signed out", Text: "Nothing was changed. Sign in, then do it again.",
+			Links: []pages.Link{{Path: signInPath(back), Text: "Sign in"}},
+		}}
+	}
+	return err
+}
+
+// withTimeout limits the time of an answer. What takes longer is unavailable.
+func withTimeout(limit time.Duration, handle handler) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		ctx, cancel := context.WithTimeout(r.Context(), limit)
 		defer cancel()
@@ -48,46 +144,10 @@ func withTimeoutOf(limit time.Duration, handle handler) handler {
 	}
 }
 
-// noReferrer keeps the address of a page from the sites that it links to.
-func noReferrer(handle handler) handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		w.Header().Set("Referrer-Policy", "no-referrer")
-		return handle(w, r)
-	}
-}
-
-// member serves a page to members; others sign in first and come back.
-func (h *Host) member(handle memberHandler) handler { return h.admit(http.StatusSeeOther, handle) }
-
-// admit is member with the status of the answer that sends others to the sign-in, and members to the one page of a
-// workspace that is being deleted.
-func (h *Host) admit(status int, handle memberHandler) handler {
-	return h.admitBy(h.visitor, status, handle)
-}
-
-func (h *Host) admitBy(
-	find func(*http.Request) (browserSession, error), status int, handle memberHandler,
-) handler {
-	return withTimeout(func(w http.ResponseWriter, r *http.Request) error {
-		v, err := find(r)
-		if fault.CodeOf(err) == fault.NotAuthenticated && !wantsJSON(r) {
-			to := signInPath(r.URL.RequestURI())
-			if beingDeleted(err) {
-				to = deletionPath
-			}
-			sendTo(w, status, to)
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		return h.countedPage(w, r, v, handle)
-	})
-}
-
-// countedPage serves a page beside counting who reads it. What the page says goes out when both are done, so that a reader
-// who comes too often sees none of it.
+// countedPage serves a page and counts the request concurrently. The page is held back until both are done, so that a
+// member with too many requests sees none of it.
 func (h *Host) countedPage(w http.ResponseWriter, r *http.Request, v browserSession, handle memberHandler) error {
+	// It begins with the headers that are set, because handlers look at the policies.
 	kept := &bufferedResponse{header: w.Header().Clone(), status: http.StatusOK}
 	err := async.All(
 		func() error { return h.Limiter.Actor(r.Context(), v.Actor.Workspace.ID, v.Actor.Subject()) },
@@ -115,17 +175,7 @@ func (r *bufferedResponse) WriteHeader(status int) { r.status = status }
 
 func (r *bufferedResponse) Write(b []byte) (int, error) { return r.body.Write(b) }
 
-// needs lets members with a right through.
-func needs(s credential.Scope, handle memberHandler) memberHandler {
-	return func(w http.ResponseWriter, r *http.Request, v browserSession) error {
-		if err := v.Actor.Require(s); err != nil {
-			return err
-		}
-		return handle(w, r, v)
-	}
-}
-
-// resetCursor shows the first page of a list where the cursor is a day old or of another list.
+// resetCursor redirects to the first page of a list if the cursor is a day old or of another list.
 func resetCursor(list memberHandler) memberHandler {
 	return func(w http.ResponseWriter, r *http.Request, v browserSession) error {
 		err := list(w, r, v)
@@ -137,59 +187,16 @@ func resetCursor(list memberHandler) memberHandler {
 	}
 }
 
-// command serves a form of members, within their limits. Others are told to sign in, and to begin again at a page.
-func (h *Host) command(back string, handle memberHandler) handler {
-	return h.commandBy(h.visitor, back, handle)
-}
-
-func (h *Host) commandBy(
-	find func(*http.Request) (browserSession, error), back string, handle memberHandler,
-) handler {
-	return withTimeout(h.untimedCommand(find, back, handle))
-}
-
-// untimedCommand is commandBy without its time limit.
-func (h *Host) untimedCommand(
-	find func(*http.Request) (browserSession, error), back string, handle memberHandler,
-) handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		v, err := find(r)
-		if beingDeleted(err) {
-			return explained{err, pages.Message{
-				Heading: "This workspace is being deleted", Text: "Nothing was changed. You can still keep the workspace.",
-				Links: []pages.Link{{Path: deletionPath, Text: "See when it goes"}},
-			}}
-		}
-		if fault.CodeOf(err) == fault.NotAuthenticated {
-			return explained{err, pages.Message{
-				Heading: "You are signed out", Text: "Nothing was changed. Sign in, then do it again.",
-				Links: []pages.Link{{Path: signInPath(back), Text: "Sign in"}},
-			}}
-		}
-		if err != nil {
-			return err
-		}
-		if err := h.Limiter.Actor(r.Context(), v.Actor.Workspace.ID, v.Actor.Subject()); err != nil {
-			return err
-		}
-		return handle(w, r, v)
-	}
-}
-
-// visitor finds the member behind a request. A cookie that is sent twice counts as none, because only one of
-// the two can be ours.
-func (h *Host) visitor(r *http.Request) (browserSession, error) {
-	return h.visitorBy(r, func(ctx context.Context, secret, requestID string) (session.Authenticated, error) {
-		return h.Sessions.Authenticate(ctx, secret, requestID)
-	})
-}
-
-func (h *Host) visitorBy(
-	r *http.Request, authenticate func(ctx context.Context, secret, requestID string) (session.Authenticated, error),
-) (browserSession, error) {
+// visitor returns the member behind a request; with deleting, also one whose workspace is being deleted. A cookie that
+// is sent twice counts as none, because only one of the two can be ours.
+func (h *Host) visitor(r *http.Request, deleting bool) (browserSession, error) {
 	secret := cookie(r, sessionCookie)
 	if secret == "" {
 		return browserSession{}, fault.New(fault.NotAuthenticated, "sign in to go on")
+	}
+	authenticate := h.Sessions.Authenticate
+	if deleting {
+		authenticate = h.Deletions.AuthenticateDeleting
 	}
 	opened, err := authenticate(r.Context(), secret, web.RequestID(r.Context()))
 	if err != nil {
@@ -201,8 +208,8 @@ func (h *Host) visitorBy(
 	return browserSession{Authenticated: opened, sells: h.Billing != nil}, nil
 }
 
-// reach is what an app may do for the member: our own clients act with all their rights, others with those that they
-// asked for.
+// reach returns what an app may do for the member. Our own clients act with all rights of the member, others with those
+// that they asked for.
 func (s browserSession) reach(c id.Client, asked []credential.Scope) []credential.Scope {
 	if c == oauth.CLI || c == oauth.Dashboard {
 		return s.Actor.Scopes
@@ -210,7 +217,7 @@ func (s browserSession) reach(c id.Client, asked []credential.Scope) []credentia
 	return asked
 }
 
-// layout is what a member's pages have around them; here is the section on show.
+// layout returns the frame around a member's pages; here is the current section.
 func (s browserSession) layout(here string) pages.Layout {
 	return pages.Layout{
 		Workspace: s.Actor.Workspace.Name,
@@ -221,7 +228,7 @@ func (s browserSession) layout(here string) pages.Layout {
 	}
 }
 
-// cookie is the value of a cookie that the request has exactly once, else "".
+// cookie returns the value of a cookie that was sent exactly once, otherwise "".
 func cookie(r *http.Request, name string) string {
 	if sent := r.CookiesNamed(name); len(sent) == 1 {
 		return sent[0].Value
@@ -229,7 +236,7 @@ func cookie(r *http.Request, name string) string {
 	return ""
 }
 
-// setCookie keeps a value in the browser, for seconds; a negative number removes it.
+// setCookie stores a value in the browser for some seconds. A negative number removes it.
 func setCookie(w http.ResponseWriter, name, value string, seconds int) {
 	http.SetCookie(w, &http.Cookie{
 		Name:     name,
@@ -238,13 +245,13 @@ func setCookie(w http.ResponseWriter, name, value string, seconds int) {
 		MaxAge:   seconds,
 		HttpOnly: true,
 		Secure:   true,
-		SameSite: http.SameSiteLaxMode,
+		SameSite: http.SameSiteLaxMode, // Strict would withhold it on the way back from the provider
 	})
 }
 
 func dropCookie(w http.ResponseWriter, name string) { setCookie(w, name, "", -1) }
 
-// redirect sends the browser on with a GET, and keeps nothing of it.
+// redirect sends the browser to another page, by GET, and is cached nowhere.
 func redirect(w http.ResponseWriter, to string) { sendTo(w, http.StatusSeeOther, to) }
 
 func sendTo(w http.ResponseWriter, status int, to string) {
@@ -257,5 +264,5 @@ func signInPath(back string) string {
 	return "/api/auth/sign-in?" + url.Values{"returnPathname": {back}}.Encode()
 }
 
-// wantsJSON tells whether a program asks: it names JSON and no page.
+// wantsJSON reports whether a program asks, which accepts JSON and no page.
 func wantsJSON(r *http.Request) bool { return web.Accepts(r, "application/json", "text/html") }

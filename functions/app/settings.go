@@ -18,12 +18,8 @@ func (h *Host) settings(w http.ResponseWriter, r *http.Request, v browserSession
 	return h.showSettings(w, r, v, http.StatusOK, pages.Change{})
 }
 
-// endSession ends one of the member's sessions. Where it is the one of this browser, the page that follows is the
-// sign-in.
-func (h *Host) endSession(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	if _, err := readForm(r); err != nil {
-		return err
-	}
+// endSession ends one of the member's sessions. If that is the one of this browser, the redirect leads to the sign-in.
+func (h *Host) endSession(w http.ResponseWriter, r *http.Request, v browserSession, _ web.Form) error {
 	if err := h.Sessions.EndNamed(r.Context(), v.Authenticated, r.PathValue("session")); err != nil {
 		return err
 	}
@@ -31,7 +27,7 @@ func (h *Host) endSession(w http.ResponseWriter, r *http.Request, v browserSessi
 	return nil
 }
 
-// sessionRows are the other browsers where the member is signed in.
+// sessionRows returns the other browsers where the member is signed in.
 func (h *Host) sessionRows(r *http.Request, v browserSession) (rows []pages.Session, err error) {
 	all, err := h.Sessions.List(r.Context(), v.Authenticated)
 	for _, s := range all {
@@ -49,7 +45,7 @@ func (h *Host) sessionRows(r *http.Request, v browserSession) (rows []pages.Sess
 	return rows, err
 }
 
-// showSettings shows the workspace, with a form to those who may change it. What asked has was typed before.
+// showSettings shows the workspace, with a form for members who may change it. asked has what was typed before.
 func (h *Host) showSettings(
 	w http.ResponseWriter, r *http.Request, v browserSession, status int, asked pages.Change,
 ) error {
@@ -91,12 +87,8 @@ func (h *Host) showSettings(
 	return h.page(w, status, p)
 }
 
-func (h *Host) updateSettings(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
-	days, _ := strconv.Atoi(form["days"]) // what is no number is zero days, which is refused
+func (h *Host) updateSettings(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
+	days, _ := strconv.Atoi(form["days"]) // a text that is not a number makes 0 days, which is refused
 	asked := contract.UpdateSettings{WorkspaceName: form["name"], AutoDeletionDays: days}
 	command, err := commandOf(v, idempotency.UpdateSettings, "", form["once"], asked)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"vitrine/shared/publishing/sharing"
 )
 
-// accessLinks lists links of the workspace.
+// accessLinks lists the links of the workspace.
 func (h *Host) accessLinks(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	after := r.URL.Query().Get("after")
 	links, next, err := h.Links.Overview(r.Context(), v.Actor, cursor.Page{Cursor: after})
@@ -36,7 +36,7 @@ func (h *Host) accessLinks(w http.ResponseWriter, r *http.Request, v browserSess
 	return h.page(w, http.StatusOK, p)
 }
 
-// linkRow is a link as pages show it; of is its artifact, nil if it is not known.
+// linkRow returns a link as pages show it; of is its artifact, nil if it is not known.
 func (h *Host) linkRow(l link.Link, of *artifact.Artifact) pages.AccessLink {
 	now := h.Now()
 	row := pages.AccessLink{
@@ -53,6 +53,7 @@ func (h *Host) linkRow(l link.Link, of *artifact.Artifact) pages.AccessLink {
 	if end := endOf(of); !end.IsZero() && (row.EndsAt.IsZero() || end.Before(row.EndsAt)) {
 		row.EndsAt, row.With = end, true
 	}
+	// The first reason to hold is shown: a link that was revoked stays revoked when its artifact ends.
 	past := !row.EndsAt.IsZero() && !now.Before(row.EndsAt)
 	switch {
 	case !l.RevokedAt.IsZero():
@@ -67,7 +68,7 @@ func (h *Host) linkRow(l link.Link, of *artifact.Artifact) pages.AccessLink {
 	return row
 }
 
-// endOf is when an artifact ended, or ends by itself; zero: it does not, or is not known.
+// endOf returns when an artifact ended, or will; zero if it will not, or is not known.
 func endOf(a *artifact.Artifact) time.Time {
 	switch {
 	case a == nil:
@@ -80,7 +81,7 @@ func endOf(a *artifact.Artifact) time.Time {
 	return time.Time{}
 }
 
-// ends are the lives of links that the form offers; none: as long as the artifact's.
+// ends are the lifetimes of links that the form offers; 0: that of the artifact.
 var ends = map[string]time.Duration{
 	"":     0,
 	"1h":   time.Hour,
@@ -89,7 +90,7 @@ var ends = map[string]time.Duration{
 	"720h": 30 * limits.Day,
 }
 
-// wanted is the link that a form asks for.
+// wanted returns the link that a form asks for.
 func (h *Host) wanted(form map[string]string) (sharing.Request, error) {
 	life, known := ends[form["ends"]]
 	if !known {
@@ -105,11 +106,7 @@ func (h *Host) wanted(form map[string]string) (sharing.Request, error) {
 	return asked, nil
 }
 
-func (h *Host) createLink(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
+func (h *Host) createLink(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 	begun := h.Now()
 	asked, err := h.wanted(form)
 	if err != nil {
@@ -124,12 +121,13 @@ func (h *Host) createLink(w http.ResponseWriter, r *http.Request, v browserSessi
 	if err != nil {
 		return err
 	}
+	// Stored times have no more than milliseconds, so that a new link can seem a little older than begun.
 	known := made.Kind == link.Share && made.CreatedAt.Before(begun.Truncate(time.Millisecond))
 	return h.showAddress(w, r, v, made.ID, known)
 }
 
-// showAddress makes a fresh address of a link of the artifact in the path and shows it with its secret. It is good for
-// a while, and never longer than the link. known says that the link was there before the form asked for one.
+// showAddress creates a fresh address of a link, and shows it with its secret. The address works for a while, and never
+// longer than the link. known says that the link existed before the form was sent.
 func (h *Host) showAddress(w http.ResponseWriter, r *http.Request, v browserSession, l id.Link, known bool) error {
 	minted, err := h.Links.Address(r.Context(), v.Actor, l)
 	if err == nil && minted.Artifact.ID != pathArtifact(r) {
@@ -160,7 +158,7 @@ func (h *Host) showAddress(w http.ResponseWriter, r *http.Request, v browserSess
 	return h.page(w, http.StatusOK, p)
 }
 
-// find is a link of the artifact in the path; not_found if there is none.
+// find returns a link of the artifact in the path; not_found if there is none.
 func (h *Host) find(r *http.Request, v browserSession) (pages.AccessLink, error) {
 	l, err := h.Links.Find(r.Context(), v.Actor, id.Link(r.PathValue("linkId")))
 	if err == nil && l.Link.Artifact != pathArtifact(r) {
@@ -172,10 +170,7 @@ func (h *Host) find(r *http.Request, v browserSession) (pages.AccessLink, error)
 	return h.linkRow(l.Link, nil), nil
 }
 
-func (h *Host) mintLink(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	if _, err := readForm(r); err != nil {
-		return err
-	}
+func (h *Host) mintLink(w http.ResponseWriter, r *http.Request, v browserSession, _ web.Form) error {
 	return h.showAddress(w, r, v, id.Link(r.PathValue("linkId")), false)
 }
 
@@ -204,9 +199,7 @@ func (h *Host) askRevokeLink(w http.ResponseWriter, r *http.Request, v browserSe
 	return h.page(w, http.StatusOK, p)
 }
 
-func (h *Host) revokeLink(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return endAndReturn(w, r, artifactPath(pathArtifact(r))+"#links", func() error {
-		_, err := h.Links.Revoke(r.Context(), v.Actor, id.Link(r.PathValue("linkId")))
-		return err
-	})
+func (h *Host) revokeLink(w http.ResponseWriter, r *http.Request, v browserSession, _ web.Form) error {
+	_, err := h.Links.Revoke(r.Context(), v.Actor, id.Link(r.PathValue("linkId")))
+	return returnTo(w, artifactPath(pathArtifact(r))+"#links", err)
 }

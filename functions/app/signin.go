@@ -29,11 +29,11 @@ func (h *Host) signIn(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// callback takes the browser back from the provider, once.
+// callback finishes a sign-in when the browser returns from the provider.
 func (h *Host) callback(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	for _, name := range []string{"state", "code", "error", "iss"} {
-		if len(q[name]) > 1 {
+		if len(q[name]) > 1 { // the provider and this host might read different ones
 			return notSignedIn(signin.Refused(errors.New(name + " stands twice")))
 		}
 	}
@@ -60,7 +60,7 @@ func (h *Host) callback(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// notSignedIn says in words why a sign-in failed, and what to do.
+// notSignedIn explains why a sign-in failed, and what to do.
 func notSignedIn(err error) error {
 	again := []pages.Link{{Path: signInPath("/"), Text: "Sign in again"}, {Path: "/", Text: "Front page"}}
 	m := pages.Message{Heading: "Signing in did not work", Links: again}
@@ -111,10 +111,7 @@ func (h *Host) askSignOutEverywhere(w http.ResponseWriter, _ *http.Request, v br
 	})
 }
 
-func (h *Host) signOutEverywhere(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	if _, err := readForm(r); err != nil {
-		return err
-	}
+func (h *Host) signOutEverywhere(w http.ResponseWriter, r *http.Request, v browserSession, _ web.Form) error {
 	if err := h.Sessions.EndAll(r.Context(), v.Actor); err != nil {
 		return err
 	}

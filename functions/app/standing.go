@@ -5,7 +5,7 @@ import (
 	"vitrine/shared/identity/billing"
 )
 
-// standings are the statuses of subscriptions in words.
+// standings describe subscriptions by their statuses.
 var standings = map[billing.Status]pages.Standing{
 	billing.Active: {Name: "Active", Badge: "Live", When: "Renewed", Text: "The subscription is paid."},
 	billing.Trialing: {
@@ -56,10 +56,10 @@ var standings = map[billing.Status]pages.Standing{
 	},
 }
 
-// intervals are how often a subscription is paid, in words.
+// intervals name how often a subscription is paid.
 var intervals = map[billing.Interval]string{billing.Monthly: "monthly", billing.Yearly: "yearly"}
 
-// standing is the subscription of an account in words; nil: there is none.
+// standing describes the subscription of an account, nil if there is none.
 func standing(a billing.Account) *pages.Standing {
 	if a.Subscription == "" {
 		return nil
@@ -83,7 +83,7 @@ func standing(a billing.Account) *pages.Standing {
 	return &s
 }
 
-// outcome says how a checkout went from which the browser comes; nil: it comes from none.
+// outcome describes the checkout that the browser returns from, nil if it returns from none.
 func outcome(status string, a billing.Account) *pages.Standing {
 	switch {
 	case status == "cancelled":

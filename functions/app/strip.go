@@ -6,7 +6,7 @@ import (
 	"vitrine/shared/publishing/artifact"
 )
 
-// strip says which revision of an artifact the viewer of a member shows, and which are beside it.
+// strip returns which revision the viewer of a member shows, and which ones are next to it.
 func (a *seenArtifact) strip() pages.Strip {
 	shown := a.view.Revision.ID
 	s := pages.Strip{
@@ -16,8 +16,8 @@ func (a *seenArtifact) strip() pages.Strip {
 		Follows:  shown == a.Current,
 		Count:    a.Artifact.Number,
 	}
-	var newer id.Revision // than the one that is looked at
-	for _, one := range a.revisions {
+	var newer id.Revision             // than one
+	for _, one := range a.revisions { // newest first
 		if one.Status != artifact.Published {
 			continue
 		}

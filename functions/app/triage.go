@@ -20,15 +20,15 @@ import (
 	"vitrine/shared/publishing/lookup"
 )
 
-// recentTriage is how many rows the first page has of each list.
+// recentTriage is the number of rows of each list on the first page.
 const recentTriage = 10
 
-// triage shows what is new: what was published, what was reported, and what is locked.
+// triage shows what is new: publications, reports and locks.
 func (h *Host) triage(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	return h.showTriage(w, r, v, http.StatusOK, "")
 }
 
-// showTriage shows the first page, with what is wrong with a text that was to be looked up.
+// showTriage shows the first page. wrong says why a text could not be looked up.
 func (h *Host) showTriage(w http.ResponseWriter, r *http.Request, v browserSession, status int, wrong string) error {
 	p := pages.Triage{Console: v.console(adminPath), Error: wrong}
 	ctx, published := r.Context(), string(event.ArtifactPublished)
@@ -63,12 +63,8 @@ func (h *Host) showTriage(w http.ResponseWriter, r *http.Request, v browserSessi
 	return h.page(w, status, p)
 }
 
-// lookUp tells what a pasted text is. The text may hold secrets, so it is in no address and in no log line.
-func (h *Host) lookUp(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
+// lookUp says what a pasted text is. The text may hold secrets, so it goes into no address and no log line.
+func (h *Host) lookUp(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 	web.RedactSecret(r.Context(), form["target"])
 	found, err := h.Operators.Lookups.Find(r.Context(), v.Actor, form["target"])
 	if fault.CodeOf(err) == fault.InvalidRequest {
@@ -82,7 +78,7 @@ func (h *Host) lookUp(w http.ResponseWriter, r *http.Request, v browserSession) 
 	return h.page(w, http.StatusOK, h.finding(v, found))
 }
 
-// finding is what operators see of something that was looked up.
+// finding returns what operators see of something that was looked up.
 func (h *Host) finding(v browserSession, f lookup.Finding) pages.Finding {
 	p := pages.Finding{Console: v.console(""), Kind: things[f.Kind], ID: f.ID, Found: f.Found(), Once: once()}
 	if a := f.Artifact; a != nil {
@@ -94,7 +90,7 @@ func (h *Host) finding(v browserSession, f lookup.Finding) pages.Finding {
 			Size:      a.Size,
 			Opens:     a.Active(f.At) && a.Current != "" && len(f.Locks) == 0,
 		}
-		p.Artifact.Title = "" // the publisher's words are content
+		p.Artifact.Title = "" // the title is content, which operators see after they gave a reason
 	}
 	if l := f.Link; l != nil {
 		p.Link = &pages.FoundLink{Kind: string(l.Kind), MadeAt: l.CreatedAt, EndsAt: l.ExpiresAt, RevokedAt: l.RevokedAt}
@@ -137,12 +133,8 @@ func (h *Host) finding(v browserSession, f lookup.Finding) pages.Finding {
 	return p
 }
 
-// openContent shows an operator where to see an artifact, once the reason is recorded.
-func (h *Host) openContent(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
+// openContent shows an operator where to view an artifact, after the reason was recorded.
+func (h *Host) openContent(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 	a := id.Artifact(form["artifact"])
 	opened, err := h.Operators.Lookups.Open(r.Context(), v.Actor, a, form["reason"])
 	if fault.CodeOf(err) == fault.InvalidRequest {
@@ -167,7 +159,7 @@ func (h *Host) openContent(w http.ResponseWriter, r *http.Request, v browserSess
 
 var backToTriage = []pages.Link{{Path: adminPath, Text: "Back to the operators' pages"}}
 
-// things are the types of actors and targets in operators' words.
+// things name the types of actors and targets for operators.
 var things = map[string]string{
 	event.Member:         "member",
 	event.Key:            "API key",
@@ -190,13 +182,13 @@ var things = map[string]string{
 	event.OnExport:       "export",
 }
 
-// nameOf is an actor or a target, which the record spells as type:id.
+// nameOf returns an actor or a target, which the record spells as type:id.
 func nameOf(kind, of string) pages.Name {
 	_, name, _ := strings.Cut(of, ":")
 	return pages.Name{Kind: cmp.Or(things[kind], kind), ID: name}
 }
 
-// operatorEntries are events in words.
+// operatorEntries returns events as operators see them.
 func operatorEntries(items []contract.OperatorEvent) []pages.OperatorEntry {
 	rows := make([]pages.OperatorEntry, len(items))
 	for n, e := range items {
@@ -212,7 +204,7 @@ var actionsWithTitle = []event.Action{
 }
 
 func operatorEntry(e contract.OperatorEvent) pages.OperatorEntry {
-	if slices.Contains(actionsWithTitle, event.Action(e.Action)) { // the publisher's words are content, as on the page of a look-up
+	if slices.Contains(actionsWithTitle, event.Action(e.Action)) { // a title is content, as on the page of a look-up
 		e.ChangeSummary, _, _ = strings.Cut(e.ChangeSummary, ": ")
 	}
 	row := pages.OperatorEntry{

@@ -25,7 +25,7 @@ type Billing struct {
 	Unread    bool // the invoices could not be read
 }
 
-// Standing says in words how a subscription is.
+// Standing describes a subscription, or the outcome of a checkout.
 type Standing struct {
 	Name    string // short
 	Badge   string // class of the badge

@@ -108,7 +108,7 @@ type Block struct {
 	Runs     []Run
 }
 
-// place says where a block is.
+// place says where a block is, and was.
 func place(from, to int) string {
 	switch {
 	case from == 0:

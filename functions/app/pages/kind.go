@@ -2,8 +2,8 @@ package pages
 
 import "strings"
 
-// kinds are what people call files: by media type, by the first half of one, and "" for all others. The script of the
-// viewer gets them too.
+// kinds name files by media type, by the first half of one, and by "" for all others. The script of the viewer gets
+// them too.
 var kinds = map[string]string{
 	"text/html":                "Page",
 	"text/markdown":            "Markdown",

@@ -46,7 +46,7 @@ var (
 	Kinds = kindChoices()
 )
 
-// kindChoices are what people call files, in the order of the alphabet.
+// kindChoices returns the names of kinds in alphabetical order.
 func kindChoices() []Choice {
 	var names []string
 	for _, name := range kinds {

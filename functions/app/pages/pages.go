@@ -50,7 +50,7 @@ func (Home) template() string    { return "home.html" }
 func (Viewer) template() string  { return "viewer.html" }
 func (Message) template() string { return "message.html" }
 
-// Gone is the page of every access link that does not work, for every reason.
+// Gone is the page of every access link that does not work, whatever the reason.
 var Gone = Message{
 	Heading: "This link opens nothing",
 	Text: "It may have expired or been withdrawn, or a piece of it got lost on the way: everything after the # " +
@@ -62,13 +62,16 @@ func (Viewer) Gone() Message { return Gone }
 
 var templates = parse()
 
-// clocked is a page's template with the time that it tells others by. One page at a time uses it.
+// clocked is the template of a page, with the time that it tells other times relative to. One execution at a time uses
+// it.
 type clocked struct {
 	*template.Template
 	now time.Time
 }
 
-// clocks returns the templates of a page that are not in use. Making one more copies the parsed template.
+// clocks returns a pool of copies of a template. ago is a function, and functions belong to a template, so executions
+// with different times need different copies. Sixty places call it, most of them in parts that get a row and not the
+// page, so that a field would have to be handed down through all of them.
 func clocks(page *template.Template) *sync.Pool {
 	return &sync.Pool{New: func() any {
 		c := &clocked{Template: template.Must(page.Clone())}
@@ -82,7 +85,7 @@ var shared = []string{
 	"layout.html", "parts.html", "panel.html", "strip.html", "admin-parts.html", "export.html", "delete-section.html",
 }
 
-// parse parses the layout, the shared parts, and each page. The result has the names of the pages as keys.
+// parse parses the layout, the shared parts and each page, and returns the pages by name.
 func parse() map[string]*sync.Pool {
 	parts := template.New("layout.html").Funcs(functions)
 	for _, name := range shared {
@@ -101,7 +104,7 @@ func parse() map[string]*sync.Pool {
 	return all
 }
 
-// Render returns the page as a whole document, as it is at an instant.
+// Render returns the page as a whole document, with times relative to now.
 func Render(p Page, now time.Time) ([]byte, error) {
 	free := templates[p.template()]
 	page := free.Get().(*clocked)
@@ -128,7 +131,7 @@ var types = map[string]string{
 
 var assets, build = load()
 
-// load reads the embedded assets and hashes the names and bytes of all of them.
+// load reads the embedded assets, and hashes their names and bytes.
 func load() (map[string]Asset, string) {
 	all, sum := map[string]Asset{}, sha256.New()
 	entries, err := fs.ReadDir(files, "assets") // sorted by name

@@ -16,7 +16,8 @@ type QR struct {
 	Path string // the dark modules
 }
 
-// DrawQR returns the code of a text. The middle level of correction lets a finger cover a corner.
+// DrawQR returns the code of a text. At the middle level of correction it can be read although a finger covers a
+// corner.
 func DrawQR(text string) (*QR, error) {
 	code, err := qr.Encode(text, qr.M)
 	if err != nil {

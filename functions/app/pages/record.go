@@ -32,7 +32,7 @@ type Ref struct {
 	Path     string // empty: it has no page
 }
 
-// Recorded is what the overview tells of the record.
+// Recorded is what the overview says of the record.
 type Recorded struct {
 	Notices  []AuditEntry // who got access since Since
 	Since    time.Time

@@ -18,7 +18,7 @@ var functions = template.FuncMap{
 	"span":    Span,
 	"wait":    Wait,
 	"utc":     utc,
-	"ago":     func(at time.Time) string { return utc(at) }, // clocks give each page its own
+	"ago":     func(at time.Time) string { return utc(at) }, // clocks replaces it
 	"machine": machine,
 	"plural":  plural,
 }
@@ -50,7 +50,8 @@ func Plain(text string) string {
 // direction.
 const softHyphen, zeroWidthNonJoiner, zeroWidthJoiner = '\u00AD', '\u200C', '\u200D'
 
-// disturbs is the same as in exhibit.js.
+// disturbs reports whether a character is invisible, breaks lines or changes the writing direction. exhibit.js decides
+// it the same way.
 func disturbs(r rune) bool {
 	switch r {
 	case softHyphen, zeroWidthNonJoiner, zeroWidthJoiner:
@@ -69,7 +70,7 @@ func size(n int64) string {
 		return fmt.Sprintf("%d bytes", n)
 	}
 	value, unit := float64(n)/1000, 0
-	for ; value >= 999.5 && unit < 3; unit++ {
+	for ; value >= 999.5 && unit < 3; unit++ { // 999.5 would be rounded to 1000
 		value /= 1000
 	}
 	text := fmt.Sprintf("%.1f", value)
@@ -113,7 +114,7 @@ func Wait(d time.Duration) string {
 	return plural(int(max(1, (d+unit-1)/unit)), name)
 }
 
-// ago formats an instant as people speak of it at another one: relative up to a month, then the day.
+// ago formats an instant as people speak of it: relative to now up to a month, then as a date.
 func ago(at, now time.Time) string {
 	d := now.Sub(at)
 	form := "%s ago"

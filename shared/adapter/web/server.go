@@ -149,7 +149,9 @@ func (w wildcards) closeFolders() {
 
 func cutMethod(pattern string) (method, path string, ok bool) { return strings.Cut(pattern, " ") }
 
-// exact refuses what ServeMux would redirect, because another spelling is another path.
+// exact refuses what ServeMux would redirect, because another spelling is another path. ServeMux
+// cleans the escaped path, so this looks at that one too. The app host decides by the decoded path,
+// which refuses %2e%2e and %2F in segments as well.
 func (s *Server) exact(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.Serves != nil && r.URL.Path != "/healthz" && !s.Serves(hostName(r)) {

@@ -1,21 +1,25 @@
 package app
 
 import (
+	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"vitrine/scripts/testkit/browser"
 	"vitrine/shared/identity/billing"
+	"vitrine/shared/identity/oauth"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/export"
+	"vitrine/shared/publishing/lockdown"
 )
 
-// scene is a page to look at: an address, and what is done there.
-type scene struct {
+// state is a page to look at: an address, and what is done there.
+type state struct {
 	name, path string
-	set        func(*house)
+	set        func(*fakeServices)
 	act        func(*browser.Page)
 }
 
@@ -59,32 +63,46 @@ func then(steps ...func(*browser.Page)) func(*browser.Page) {
 	}
 }
 
-func all(sets ...func(*house)) func(*house) {
-	return func(s *house) {
+func all(sets ...func(*fakeServices)) func(*fakeServices) {
+	return func(s *fakeServices) {
 		for _, set := range sets {
-			set(s)
+			if set != nil {
+				set(s)
+			}
 		}
 	}
 }
 
-func in(scene string) func(*house) { return func(s *house) { s.scene = scene } }
+func with(status billing.Status) func(*fakeServices) {
+	return func(s *fakeServices) { s.billing = paying(status) }
+}
 
-func with(status billing.Status) func(*house) { return func(s *house) { s.account = paying(status) } }
+func nothing(s *fakeServices) { s.empty = true }
 
-func nothing(s *house) { s.empty = true }
+func crowd(s *fakeServices) { s.more = true }
 
-func crowd(s *house) { s.more = true }
+func reader(s *fakeServices) { s.actor.Scopes = s.actor.Scopes[:2] }
 
-func reader(s *house) { s.scopes = s.scopes[:2] }
+func onDuty(s *fakeServices) { s.actor.Operator = noon }
 
-func onDuty(s *house) { s.operator = noon }
+// lockedDown lets what is looked up be locked.
+func lockedDown(s *fakeServices) {
+	s.lookups.locks = []lockdown.Lockdown{
+		{Scope: lockdown.Artifact, Target: artifactID, Reason: "other", SetAt: noon, SetBy: memberID},
+	}
+}
+
+// deleting lets the workspace be deleted at an instant.
+func deleting(at time.Time) func(*fakeServices) {
+	return func(s *fakeServices) { s.actor.Workspace.DeletesAt = at }
+}
 
 // fresh lets the member have signed in just now.
-func fresh(s *house) { s.authenticated = noon }
+func fresh(s *fakeServices) { s.actor.AuthenticatedAt = noon }
 
 // long are the longest and oddest names that may turn up.
-func long(s *house) {
-	s.name = strings.Repeat("Harbour", 17)
+func long(s *fakeServices) {
+	s.actor.Workspace.Name = strings.Repeat("Harbour", 17)
 	s.title = "Quarterly survey of the harbour seals between the northern hook and the great sandbank, " +
 		"with counts by bay, by tide and by observer, and all the raw data"
 	s.device, s.client = strings.Repeat("office", 10), "\u202Emoor gnidaer\u2066 <b>bold</b> "+strings.Repeat("x", 180)
@@ -92,31 +110,33 @@ func long(s *house) {
 }
 
 // describe makes the app one with a metadata document, at the longest address.
-func describe(s *house) {
-	s.app = id.Client("https://agents.robots.example.com/oauth/" + strings.Repeat("client-", 66) + "v1.json")
+func describe(s *fakeServices) {
+	s.apps.clientID = id.Client("https://agents.robots.example.com/oauth/" + strings.Repeat("client-", 66) + "v1.json")
 }
 
 // exported is a member who has just signed in, with an export in a state.
-func exported(status export.Status) func(*house) {
-	return func(s *house) {
-		s.authenticated = noon
-		s.exported = exportIn(status)
+func exported(status export.Status) func(*fakeServices) {
+	return func(s *fakeServices) {
+		s.actor.AuthenticatedAt = noon
+		s.exports.newest = exportIn(status)
 	}
 }
 
-// scenes have each template in each of its shapes. Names are the longest.
-var scenes = []scene{
+// states have each template in each of its shapes. Names are the longest.
+var states = []state{
 	{name: "overview", path: "/dashboard", set: all(onDuty, with(billing.Unpaid))},
 	{name: "overview-empty", path: "/dashboard", set: nothing},
-	{name: "artifacts", path: "/artifacts?after=here"},
+	{name: "artifacts", path: "/artifacts?after=here", set: crowd},
 	{name: "artifacts-empty", path: "/artifacts", set: nothing},
 	{name: "artifacts-found", path: "/artifacts?q=t&sort=title&choose=all", set: crowd},
 	{name: "artifacts-selected", path: selectionPath + "?do=delete&artifact=" + artifactID},
 	{
 		name: "artifacts-outcomes",
 		path: selectionPath + "?do=pin&artifact=" + artifactID,
-		set:  func(s *house) { s.pinRefused = fault.NewCode(fault.PinnedArtifactCap) },
-		act:  press(submit),
+		set: func(s *fakeServices) {
+			s.artifacts.PinFn = func() error { return fault.NewCode(fault.PinnedArtifactCap) }
+		},
+		act: press(submit),
 	},
 	{name: "keys", path: "/keys"},
 	{name: "keys-empty", path: "/keys", set: nothing},
@@ -131,7 +151,7 @@ var scenes = []scene{
 	{name: "settings-pending", path: "/settings", set: exported(export.Pending)},
 	{name: "settings-bad-name", path: "/settings", act: fill("name", " ", submit)},
 	{name: "settings-bad-days", path: "/settings", act: then(setProperty("days", "max", "99"), fill("days", "8", submit))},
-	{name: "audit", path: "/audit?after=here"},
+	{name: "audit", path: "/audit?after=here", set: crowd},
 	{name: "delete", path: deletePath, set: fresh},
 	{name: "delete-wrong", path: deletePath, set: fresh, act: fill("confirm", "another", submit)},
 	{name: "deletion-requested", path: requestedPath},
@@ -149,35 +169,37 @@ var scenes = []scene{
 	{name: "device", path: "/device?code=" + userCode},
 	{name: "device-wrong", path: "/device", act: fill("code", "bcdf", submit)},
 	{name: "device-request", path: "/device?code=" + userCode, act: press(submit)},
-	{name: "consent", path: "/oauth/consent?req=abc", set: func(s *house) { s.loopback = true }},
+	{name: "consent", path: "/oauth/consent?req=abc", set: func(s *fakeServices) {
+		s.apps.ConsentFn = func(c *oauth.Consent) error { c.Loopback = true; return nil }
+	}},
 	{name: "consent-described", path: "/oauth/consent?req=abc", set: describe},
 	{
 		name: "leave",
 		path: "/oauth/consent?req=abc",
-		set:  func(s *house) { s.redirect = s.appURL + "/test/cb?code=x" },
+		set:  func(s *fakeServices) { s.apps.redirect = s.appURL + "/test/cb?code=x" },
 		act:  press(submit),
 	},
 	{name: "app-error", path: "/oauth/error?client_id=x"},
 	{name: "signed-out", path: "/signed-out"},
-	{name: "unavailable", path: "/dashboard", set: func(s *house) { s.fail = fault.NewCode(fault.DatabaseUnavailable) }},
+	{name: "unavailable", path: "/dashboard", set: func(s *fakeServices) { s.fail = fault.NewCode(fault.DatabaseUnavailable) }},
 
 	{name: "artifact", path: artifactPage},
-	{name: "artifact-private", path: artifactPage, set: in(private)},
-	{name: "artifact-locked", path: artifactPage, set: in(locked)},
-	{name: "artifact-pinned", path: artifactPage, set: in(pinned)},
-	{name: "artifact-warned", path: artifactPage, set: in(warned)},
-	{name: "artifact-ended", path: artifactPage, set: in(ended)},
-	{name: "artifact-draft", path: artifactPage, set: in(draft)},
-	{name: "artifact-closed", path: artifactPage, set: in(closed)},
-	{name: "artifact-odd", path: artifactPage, set: in(odd)},
+	{name: "artifact-private", path: artifactPage, set: private},
+	{name: "artifact-locked", path: artifactPage, set: locked},
+	{name: "artifact-pinned", path: artifactPage, set: pinned},
+	{name: "artifact-warned", path: artifactPage, set: warned},
+	{name: "artifact-ended", path: artifactPage, set: ended},
+	{name: "artifact-draft", path: artifactPage, set: draft},
+	{name: "artifact-closed", path: artifactPage, set: closed},
+	{name: "artifact-odd", path: artifactPage, set: odd},
 	{name: "artifact-bad-title", path: artifactPage, act: fill("title", " ", `form[action$="/title"] button`)},
 	{name: "artifact-make-private", path: artifactPage + "/private"},
 	{name: "link-made", path: artifactPage, act: then(choose("ends", "24h"), press(makeLink))},
-	{name: "link-there", path: artifactPage, set: in(private), act: press(`form[action$="/unlisted"] button`)},
+	{name: "link-there", path: artifactPage, set: private, act: press(`form[action$="/unlisted"] button`)},
 	{name: "links", path: "/access-links"},
 	{name: "private", path: "/v/" + artifactID},
 	{name: "private-older", path: "/v/" + artifactID + "?revision=" + oldID},
-	{name: "private-odd", path: "/v/" + artifactID, set: in(odd)},
+	{name: "private-odd", path: "/v/" + artifactID, set: odd},
 	{name: "compare", path: comparisonPage},
 	{name: "compare-lines", path: comparisonPage + "?view=unified"},
 	{name: "compare-split", path: comparisonPage + "?view=split"},
@@ -196,15 +218,16 @@ var scenes = []scene{
 	{
 		name: "billing-unread",
 		path: "/billing",
-		set: func(s *house) {
-			s.account, s.noInvoices = paying(billing.Unpaid), fault.NewCode(fault.DatabaseUnavailable)
-			s.account.Override, s.operator = "pro", noon
+		set: func(s *fakeServices) {
+			s.billing, s.actor.Operator = paying(billing.Unpaid), noon
+			s.billing.Override = "pro"
+			s.provider.ProviderFn = func(context.Context) error { return fault.NewCode(fault.DatabaseUnavailable) }
 		},
 	},
 	{
 		name: "billing-leave",
 		path: "/billing",
-		set:  func(s *house) { s.payURL = s.appURL + "/test/cb?code=x" },
+		set:  func(s *fakeServices) { s.provider.payURL = s.appURL + "/test/cb?code=x" },
 		act:  press(submit),
 	},
 
@@ -212,7 +235,7 @@ var scenes = []scene{
 	{name: "admin-empty", path: "/admin", set: all(onDuty, nothing)},
 	{name: "admin-wrong", path: "/admin", set: onDuty, act: fill("target", "nonsense", lookUpButton)},
 	{name: "admin-found", path: "/admin", set: onDuty, act: fill("target", artifactID, lookUpButton)},
-	{name: "admin-found-locked", path: "/admin", set: all(onDuty, in(locked)), act: fill("target", artifactID, lookUpButton)},
+	{name: "admin-found-locked", path: "/admin", set: all(onDuty, lockedDown), act: fill("target", artifactID, lookUpButton)},
 	{name: "admin-not-found", path: "/admin", set: all(onDuty, nothing), act: fill("target", artifactID, lookUpButton)},
 	{
 		name: "admin-opened",

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// rooms are all pages of members and of the flows.
-var rooms = []string{
+// memberPages are all pages of members and of the flows.
+var memberPages = []string{
 	"/dashboard", "/artifacts", "/artifacts?q=tide&state=pinned&kind=Table&sort=title",
 	selectionPath + "?do=delete&artifact=" + artifactID, artifactPage, artifactPage + "/delete", artifactPage + "/private",
 	artifactPage + "/lockdown", artifactPage + "/lockdown/lift", linkPath + "/revoke", "/access-links",
@@ -20,11 +20,11 @@ var rooms = []string{
 	"/claim", agentPath, "/device", "/oauth/consent?req=abc",
 }
 
-// door is a path that a form is sent to.
-type door struct {
+// form is sent to a path.
+type form struct {
 	fields url.Values // good ones
 	to     string     // where it leads once it is done; empty: its answer is a page
-	call   string     // what is done then
+	change string     // what is done then
 }
 
 // formName is the name that a form gives to what it does.
@@ -32,8 +32,8 @@ const formName = "page-0123456789"
 
 var onlyNamed = url.Values{"once": {formName}}
 
-// doors are those of members and of the flows.
-var doors = map[string]door{
+// forms are those of members and of the flows, by their paths.
+var forms = map[string]form{
 	"/api/auth/sign-out":            {url.Values{}, "/signed-out", "End " + secret},
 	"/api/auth/sign-out-everywhere": {url.Values{}, "/signed-out", "EndAll"},
 
@@ -52,7 +52,7 @@ var doors = map[string]door{
 	selectionPath:                   {fields: url.Values{"do": {"pin"}, "once": {formName}, chosenField + artifactID: {"on"}}},
 
 	"/settings": {
-		url.Values{"name": {"Bay Survey"}, "days": {"5"}, "once": {formName}}, "/settings", "Furnish Bay Survey",
+		url.Values{"name": {"Bay Survey"}, "days": {"5"}, "once": {formName}}, "/settings", "UpdateSettings Bay Survey",
 	},
 	"/settings/sessions/0700000000000000/end":    {url.Values{}, "/settings#sessions", "EndNamed 0700000000000000"},
 	"/settings/export":                           {onlyNamed, "/settings#export", "Export"},
@@ -76,14 +76,14 @@ var doors = map[string]door{
 	"/oauth/consent/deny":  {fields: url.Values{"req": {"abc"}}},
 }
 
-// consoleRooms are the pages of operators.
-var consoleRooms = []string{
+// operatorPages are the pages of operators.
+var operatorPages = []string{
 	"/admin", "/admin/reports", "/admin/reports?artifact=" + artifactID, "/admin/lockdowns", "/admin/events",
 	"/admin/events?action=artifact.published&focus=all", "/admin/provisioning", planPath(strangerID),
 }
 
-// consoleDoors are those of operators.
-var consoleDoors = map[string]door{
+// operatorForms are those of operators.
+var operatorForms = map[string]form{
 	"/admin/lookup":  {fields: url.Values{"target": {"https://app.example/al/0123456789ABCDEF#" + blob}}},
 	"/admin/content": {fields: url.Values{"artifact": {artifactID}, "reason": {"phishing_report"}}},
 	"/admin/reports/handled": {
@@ -105,30 +105,30 @@ var consoleDoors = map[string]door{
 	},
 }
 
-// everyRoom and everyDoor are open to a member who operates the deployment.
+// everyPage and everyForm are open to a member who operates the deployment.
 var (
-	everyRoom = slices.Concat(rooms, consoleRooms)
-	everyDoor = func() map[string]door {
-		all := maps.Clone(doors)
-		maps.Copy(all, consoleDoors)
+	everyPage = slices.Concat(memberPages, operatorPages)
+	everyForm = func() map[string]form {
+		all := maps.Clone(forms)
+		maps.Copy(all, operatorForms)
 		return all
 	}()
 )
 
 // post sends a form of a member who followed an agent's link.
-func (h *house) post(path string, fields url.Values) *http.Response {
-	return signedIn(h.handler(), "POST", path, fields, attemptHeader...)
+func (s *fakeServices) post(path string, fields url.Values) *http.Response {
+	return signedIn(s.handler(), "POST", path, fields, attemptHeader...)
 }
 
 func TestFormsLeadOnOnceTheyAreDone(t *testing.T) {
-	for path, d := range everyDoor {
-		if d.to == "" {
+	for path, f := range everyForm {
+		if f.to == "" {
 			continue
 		}
 		s := operatorOf(noon)
-		wantRedirect(t, path, s.post(path, d.fields), d.to)
-		if all := did(s); !slices.Equal(all, []string{d.call}) {
-			t.Errorf("%s: did %v", path, all)
+		wantRedirect(t, path, s.post(path, f.fields), f.to)
+		if all := s.changes; !slices.Equal(all, []string{f.change}) {
+			t.Errorf("%s: changed %v", path, all)
 		}
 	}
 }
@@ -153,13 +153,13 @@ func TestAFormThatIsSentTwiceIsOneCommand(t *testing.T) {
 		"/admin/lockdowns/lift":         "platform.lockdown.lift " + artifactID,
 		planPath(strangerID):            "billing.set_plan_override " + string(strangerID),
 	}
-	for path, d := range everyDoor {
-		if !d.fields.Has("once") {
+	for path, f := range everyForm {
+		if !f.fields.Has("once") {
 			continue
 		}
 		s := operatorOf(noon)
 		for range 2 {
-			s.post(path, d.fields)
+			s.post(path, f.fields)
 		}
 		c := s.commands
 		if len(c) != 2 || c[0] != c[1] || c[0].Key.Client != formName || c[0].Key.Actor != string(memberID) {
@@ -171,12 +171,12 @@ func TestAFormThatIsSentTwiceIsOneCommand(t *testing.T) {
 }
 
 func TestAFormWithoutANameIsRefused(t *testing.T) {
-	for path, d := range everyDoor {
+	for path, f := range everyForm {
 		for _, bad := range []string{"", "short", "with space in it"} {
-			if !d.fields.Has("once") {
+			if !f.fields.Has("once") {
 				continue
 			}
-			fields := maps.Clone(d.fields)
+			fields := maps.Clone(f.fields)
 			fields.Set("once", bad)
 			s := operatorOf(noon)
 			if r := s.post(path, fields); r.StatusCode != 400 || len(s.commands) > 0 {
