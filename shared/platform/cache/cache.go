@@ -6,14 +6,17 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/fault"
-	"vitrine/shared/platform/limits"
 )
 
 // overhead is what an entry takes beside its value: key, list element, map slot, and what the allocator rounds up.
 const overhead = 384
+
+// maxReadTime is the longest read of a value.
+const maxReadTime = 10 * time.Second
 
 // Cache keeps the values that were used last. All readers share a value, so it must not be changed. The cache does not
 // check access, so its users do that before they answer. A nil Cache is off.
@@ -59,7 +62,7 @@ type typed[K comparable, V any] struct {
 
 // Get returns the value of a key. If it is not in the cache, read reads it once for all calls that come meanwhile; it
 // returns how many bytes of memory the value takes, 0 for one that must not be kept. Failures are not kept. The context
-// of read has the values of the first caller's, but ends by itself after limits.CacheFill, so that a caller that leaves
+// of read has the values of the first caller's, but ends by itself after maxReadTime, so that a caller that leaves
 // does not fail the others. A caller whose own context ends before the value is there fails with a fault of code.
 func Get[K comparable, V any](
 	ctx context.Context, c *Cache, key K, code fault.Code,
@@ -126,7 +129,7 @@ func (c *Cache) fill(ctx context.Context, key any, read func(context.Context) (a
 var errUnfinished = errors.New("cache: the read did not return")
 
 func (c *Cache) run(ctx context.Context, key any, f *fill, read func(context.Context) (any, int64, error)) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limits.CacheFill)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxReadTime)
 	defer cancel()
 	var size int64
 	f.err = errUnfinished

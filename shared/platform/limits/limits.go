@@ -78,10 +78,9 @@ const (
 	PurgeRound    = 10 * time.Second // how long a round of purges starts new ones
 	TouchEvery    = 10 * time.Minute // how stale a key's last use may be
 	CursorLife    = Day
-	CounterLife   = time.Hour        // counters outlive their window by this
-	AllowanceLife = 3 * Day          // daily counters outlive their day by this
-	CacheFill     = 10 * time.Second // longest read of a value that is kept in memory
-	BrowserCache  = time.Minute      // how long a browser may show a file without asking again
+	CounterLife   = time.Hour   // counters outlive their window by this
+	AllowanceLife = 3 * Day     // daily counters outlive their day by this
+	BrowserCache  = time.Minute // how long a browser may show a file without asking again
 )
 
 // Lifetimes and counts of identity.
@@ -145,8 +144,6 @@ const (
 	WorkspaceNameRunes = 120
 	ReasonRunes        = 120              // the reason of an operator lockdown
 	ClientNameRunes    = 80               // the name of an OAuth client
-	DeviceNameRunes    = 64               // the name that a device sends
-	BrowserRunes       = 200              // the name that a browser sends
 	OperatorFresh      = 15 * time.Minute // how long after signing in an operator may act as one
 	FreshSignIn        = 15 * time.Minute // how long after signing in a member may take all content along
 	ClaimListed        = 100              // artifacts that the answer to a claim names
@@ -155,7 +152,6 @@ const (
 	ReportLife         = EventLife // a report of abuse
 	ReportRunes        = 2000      // what its sender writes
 	ReportedBytes      = 4 << 10   // the address that its sender pastes
-	EmailBytes         = 254       // an e-mail address that a person types
 	MovedLife          = 90 * Day  // the remains of a claimed workspace
 )
 
@@ -164,13 +160,10 @@ const (
 const ProvisionQuota = 17
 
 // A body above StreamsAbove bytes holds a stream while it is sent, of which there are fewer for one above
-// LargeStreamsAbove. A stream that is not released
-// ends after StreamLife, which is also the time limit of content's function.
+// LargeStreamsAbove.
 const (
 	StreamsAbove      = 1 * MiB
 	LargeStreamsAbove = 8 * MiB
-	StreamLife        = 240 * time.Second
-	StreamWait        = 10 * time.Second // Retry-After when all streams are in use
 )
 
 // ReadWindow is the window in which the reads of an artifact are counted.

@@ -12,9 +12,8 @@ const (
 	BundleAhead    = 32 * MiB        // bytes of files that a function reads ahead
 )
 
-// An open page asks again after LiveWait, and after up to MaxLiveWait where many pages of one artifact are open.
+// An open page asks again after LiveWait, and later where many pages of one artifact are open.
 const (
-	LiveWait    = 3 * time.Second
-	MaxLiveWait = time.Minute
-	LiveRetry   = 15 * time.Second // Retry-After of a poll that the tables did not answer
+	LiveWait  = 3 * time.Second
+	LiveRetry = 15 * time.Second // Retry-After of a poll that the tables did not answer
 )

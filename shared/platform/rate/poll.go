@@ -13,6 +13,9 @@ import (
 // firstPollBlock is how many permits of polls are taken first: those of one page for a minute.
 const firstPollBlock = int(time.Minute / limits.LiveWait)
 
+// maxLiveWait is the wait of an open page where many pages of one artifact are open.
+const maxLiveWait = time.Minute
+
 // Poll takes a permit for a poll of an open page of an artifact, and returns how long the page has to wait until the
 // next one. Polls have a limit of their own, so that open pages take no reads from other readers. The wait grows with
 // the polls of the last minute, so that the pages of one artifact together stay below the limit.
@@ -33,7 +36,7 @@ func (l *Limiter) Poll(ctx context.Context, artifact id.Artifact, holder string)
 	case err != nil:
 		r.Refusal = counterUnavailable(fault.DatabaseUnavailable, err)
 	case !ok:
-		r.Refusal = refusal(fault.RateLimitedArtifact, polls, now.Add(limits.MaxLiveWait), now)
+		r.Refusal = refusal(fault.RateLimitedArtifact, polls, now.Add(maxLiveWait), now)
 	default:
 		wait = pollWait(l.leases.perWindow(w, l.Now()), r.limit)
 	}
@@ -43,7 +46,7 @@ func (l *Limiter) Poll(ctx context.Context, artifact id.Artifact, holder string)
 // pollWait returns the wait between two polls of a page while so many polls are counted in a window: the longest one
 // where they reach the limit, and less in proportion.
 func pollWait(counted, limit int) time.Duration {
-	wait := limits.MaxLiveWait * time.Duration(min(counted, limit)) / time.Duration(limit)
+	wait := maxLiveWait * time.Duration(min(counted, limit)) / time.Duration(limit)
 	return max(limits.LiveWait, wait.Round(time.Second))
 }
 

@@ -30,6 +30,12 @@ const (
 	mediumStream   = "-medium"
 )
 
+// streamLife is when a stream ends that is not released. It is also the time limit of content's function.
+const streamLife = 240 * time.Second
+
+// streamWait is the Retry-After when all streams are in use.
+const streamWait = 10 * time.Second
+
 // StreamStore is what Streams needs of the store.
 type StreamStore interface {
 	// AcquireStream takes the slot of a stream if it is free at now. Otherwise ok is false, and
@@ -56,7 +62,7 @@ var slotPolicy = conflict.Policy{Lost: errSlotTaken, Attempts: 8, Exhausted: too
 // Acquire begins a stream of size bytes of an artifact to a client; address must not be the raw address. release
 // ends the stream even if ctx has ended, and may be called again. Acquire refuses with
 // rate_limited_artifact, also when the store is unavailable. If the release is lost or the process
-// dies, the stream ends after limits.StreamLife.
+// dies, the stream ends after streamLife.
 func (s *Streams) Acquire(
 	ctx context.Context, address string, artifact id.Artifact, size int64,
 ) (release func(), err error) {
@@ -90,7 +96,7 @@ func (s *Streams) acquire(ctx context.Context, kind, subject string, most int) (
 		Kind:    kind,
 		Subject: subject,
 		Slot:    rand.IntN(most),
-		Until:   now.Add(limits.StreamLife - unique),
+		Until:   now.Add(streamLife - unique),
 	}
 	return conflict.Retry(slotPolicy, func() (Stream, error) {
 		free, ok, err := s.Store.AcquireStream(ctx, stream, most, now)
@@ -109,7 +115,7 @@ func (s *Streams) acquire(ctx context.Context, kind, subject string, most int) (
 
 func tooManyStreams() error {
 	return fault.New(fault.RateLimitedArtifact,
-		"too many large files are being sent at once; wait as long as Retry-After says").After(limits.StreamWait)
+		"too many large files are being sent at once; wait as long as Retry-After says").After(streamWait)
 }
 
 // release ends streams within giveBackTime, because the reader's request waits for it.

@@ -43,20 +43,26 @@ func ClientName(name string) (string, bool) {
 	return name, utf8.RuneCountInString(name) <= limits.ClientNameRunes
 }
 
-// DeviceName returns the name that a device gives itself, as OneLine has it, cut at limits.DeviceNameRunes.
+// What programs say about themselves is cut at these numbers of characters.
+const (
+	maxDeviceNameRunes = 64
+	maxBrowserRunes    = 200
+)
+
+// DeviceName returns the name that a device gives itself, as OneLine has it, cut at maxDeviceNameRunes.
 func DeviceName(name string) string {
-	return strings.TrimSpace(Cut(OneLine(name), limits.DeviceNameRunes))
+	return strings.TrimSpace(Cut(OneLine(name), maxDeviceNameRunes))
 }
 
 // Browser returns what a browser says about itself, its User-Agent, without what is not printable, cut at
-// limits.BrowserRunes.
+// maxBrowserRunes.
 func Browser(agent string) string {
 	return Cut(strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
 			return r
 		}
 		return -1
-	}, strings.ToValidUTF8(agent, "")), limits.BrowserRunes)
+	}, strings.ToValidUTF8(agent, "")), maxBrowserRunes)
 }
 
 // OneLine returns a text as one line of words with single spaces, without what is invisible or turns the direction of
