@@ -3,8 +3,6 @@ package billing
 import (
 	"context"
 	"errors"
-
-	"vitrine/shared/platform/limits"
 )
 
 // Reconciled counts what a reconciliation met.
@@ -14,9 +12,12 @@ type Reconciled struct {
 	More   bool
 }
 
+// maxReconciliations is how many workspaces one reconciliation changes.
+const maxReconciliations = 500
+
 // Reconcile compares all subscriptions of the provider with what is stored, and makes workspaces follow those that they
 // do not reflect, because an event may be lost. It cancels those of workspaces that are removed. It changes up to
-// limits.Reconciliations workspaces. Its error joins the failures, which do not stop it.
+// maxReconciliations workspaces. Its error joins the failures, which do not stop it.
 func (s *Service) Reconcile(ctx context.Context) (Reconciled, error) {
 	var out Reconciled
 	var failed []error
@@ -26,7 +27,7 @@ func (s *Service) Reconcile(ctx context.Context) (Reconciled, error) {
 			return out, errors.Join(append(failed, err)...)
 		}
 		for _, x := range page {
-			if out.Healed == limits.Reconciliations {
+			if out.Healed == maxReconciliations {
 				out.More = true
 				return out, errors.Join(failed...)
 			}

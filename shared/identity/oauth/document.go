@@ -29,10 +29,13 @@ type Fetcher interface {
 // documentHost is the host of a URL, with or without a port: a name, or an address.
 var documentHost = regexp.MustCompile(`^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]+)?$`)
 
+// maxClientURLBytes is the longest client id that is the URL of a metadata document.
+const maxClientURLBytes = 512
+
 // documentURL parses a client id that is the URL of a metadata document. It returns nil for any other id. Which schemes
 // and ports are read is the Fetcher's to decide.
 func documentURL(c id.Client) *url.URL {
-	if len(c) > limits.ClientURLBytes || !address.Plain(string(c)) {
+	if len(c) > maxClientURLBytes || !address.Plain(string(c)) {
 		return nil
 	}
 	u, err := url.Parse(string(c))

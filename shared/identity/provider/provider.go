@@ -51,7 +51,7 @@ type Identity struct {
 	Scopes   []credential.Scope
 	AuthTime time.Time // when the person signed in at the provider
 	IssuedAt time.Time
-	Expires  time.Time // ID has to be remembered until limits.ProviderLeeway after it
+	Expires  time.Time // ID has to be remembered until maxClockSkew after it
 	// Provision is that of the provider.
 	Provision bool
 }
@@ -67,7 +67,7 @@ type Event struct {
 	// Revoked says that the provider vouches for the subject no more. Other events are ignored.
 	Revoked  bool
 	IssuedAt time.Time
-	Expires  time.Time // ID has to be remembered until limits.ProviderLeeway after it
+	Expires  time.Time // ID has to be remembered until maxClockSkew after it
 }
 
 // Verifier verifies tokens of the providers that are trusted. It must not be copied.

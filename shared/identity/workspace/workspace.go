@@ -42,7 +42,7 @@ type Workspace struct {
 	// KeysEndedAt does the same to API keys that do not record when their member signed in: it ends those created by
 	// then.
 	KeysEndedAt time.Time
-	// EndedTerms are the terms of delegations that ended less than limits.TermMemory ago. Credentials of them are invalid;
+	// EndedTerms are the terms of delegations that ended less than termMemory ago. Credentials of them are invalid;
 	// older ones have expired.
 	EndedTerms []EndedTerm
 	AutoDays   int // default lifetime of artifacts in days; zero: the tier's default
@@ -64,9 +64,12 @@ func (w Workspace) Ended(t id.Term) bool {
 	return slices.ContainsFunc(w.EndedTerms, func(e EndedTerm) bool { return e.Term == t })
 }
 
+// termMemory is how long a workspace knows which delegations ended.
+const termMemory = 2 * limits.ProviderAgentLife
+
 // EndTerms returns EndedTerms with further ones, and without those that ended too long ago to matter.
 func (w Workspace) EndTerms(at time.Time, terms ...id.Term) []EndedTerm {
-	since := at.Add(-limits.TermMemory)
+	since := at.Add(-termMemory)
 	ended := slices.DeleteFunc(slices.Clone(w.EndedTerms), func(e EndedTerm) bool { return e.At.Before(since) })
 	for _, t := range terms {
 		ended = append(ended, EndedTerm{Term: t, At: at})

@@ -7,8 +7,6 @@ const (
 	BillingLease     = 5 * time.Minute // one delivery of an event has it for so long
 	BillingMemory    = 30 * Day        // how long a processed event is known
 	BillingTolerance = 5 * time.Minute // age of an event's signature
-	Invoices         = 12              // that are shown
-	Reconciliations  = 500             // workspaces that one reconciliation changes
 	BillingPatience  = 3 * Day         // how long a removal waits until a subscription is cancelled
 
 	BillingRead   = 2 * time.Second  // for what a page shows besides its own; the rest of IdentityAnswer is for the tables

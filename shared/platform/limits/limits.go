@@ -34,7 +34,6 @@ const (
 	SelectedArtifacts = DefaultPage             // that one form changes
 	ExpiringSoon      = Day
 	NoticeLife        = 7 * Day // how long what got access counts as new
-	ListedSessions    = 50      // browsers of a member
 )
 
 // What is read of a draft to warn about its pages.
@@ -89,7 +88,6 @@ const (
 	AgentTokens        = 10                      // live access tokens of one registration; the oldest is revoked first
 	RegistrationLife   = ClaimTokenLife          // of an anonymous registration and its assertion
 	ProviderAgentLife  = time.Hour               // registration and assertion of an agent that a provider vouched for
-	TermMemory         = 2 * ProviderAgentLife   // how long a workspace knows which delegations ended
 	ProofSlack         = 5 * time.Minute         // how long after its end the id of a provider's token is remembered
 	AttemptLife        = 10 * time.Minute        // a claim attempt and its code
 	AttemptTries       = 5                       // wrong codes that end an attempt
@@ -104,10 +102,6 @@ const (
 	IdentityAnswer     = 2800 * time.Millisecond // time limit of an identity route, even if a dependency hangs
 	ProviderTokenLife  = 10 * time.Minute        // age of an ID token that is exchanged
 	ProviderAnswer     = 256 << 10               // bytes of any answer of the provider
-	ProviderLeeway     = 2 * time.Minute         // clock skew of identity providers of agents
-	ProviderAssertion  = 10 * time.Minute        // the longest life of an assertion of such a provider
-	ProviderAuthAge    = time.Hour               // how long ago its person may have signed in
-	ProviderEventAge   = Day                     // of its security events
 	MinKeySetLife      = 10 * time.Minute        // the least time until the keys of such a provider are read again
 	MaxKeySetLife      = Day                     // the longest, and how much longer they serve while that fails
 	KeySearchEvery     = time.Minute             // between readings of a provider's keys for one that is unknown
@@ -128,7 +122,6 @@ const (
 	DeviceLife         = 15 * time.Minute
 	NewClientLife      = 7 * Day // an OAuth client that has no grant yet
 	UnusedClientLife   = 90 * Day
-	ClientURLBytes     = 512                     // of a client id that is the URL of a metadata document
 	DocumentBytes      = 10 << 10                // of a metadata document
 	DocumentTimeout    = 2200 * time.Millisecond // for reading one; the rest of IdentityAnswer is for the tables
 	DocumentRetry      = time.Minute             // after one could not be read, or describes no client
