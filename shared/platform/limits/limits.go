@@ -7,29 +7,25 @@ import "time"
 const (
 	MiB = 1 << 20
 
-	JSONBody      = 1 * MiB  // largest JSON request body
-	FormBody      = 64 << 10 // largest form, and any other short body
-	SchemaFile    = 25 * MiB // largest file that any session may declare
-	Text          = 4 * MiB  // largest text that a caller sends as a whole, or changes in place
-	PathBytes     = 1024     // UTF-8 bytes of a file path
-	PathParts     = 64       // segments of a file path
-	TitleRunes    = 160
-	FilesPerTree  = 100 // files of a session and of a view
-	DefaultPage   = 50
-	MaxPage       = 100
-	CursorLength  = 500
-	ListedEntries = 100
-	InlineAnswer  = 5 * MiB   // largest encoded answer that carries a file's text
-	MCPBody       = 5_500_000 // largest request of the MCP host, which its gateway has to pass on as a whole
-	MCPText       = 4 * MiB   // characters of a text that a tool takes
-	CachedObject  = 256 << 10 // largest file whose bytes a host keeps in memory
+	JSONBody     = 1 * MiB  // largest JSON request body
+	FormBody     = 64 << 10 // largest form, and any other short body
+	SchemaFile   = 25 * MiB // largest file that any session may declare
+	Text         = 4 * MiB  // largest text that a caller sends as a whole, or changes in place
+	PathBytes    = 1024     // UTF-8 bytes of a file path
+	PathParts    = 64       // segments of a file path
+	TitleRunes   = 160
+	FilesPerTree = 100 // files of a session and of a view
+	DefaultPage  = 50
+	MaxPage      = 100
+	CursorLength = 500
+	InlineAnswer = 5 * MiB   // largest encoded answer that carries a file's text
+	MCPBody      = 5_500_000 // largest request of the MCP host, which its gateway has to pass on as a whole
+	MCPText      = 4 * MiB   // characters of a text that a tool takes
 )
 
 // What the dashboard reads of a workspace. The cost of a search and of a count grows up to these numbers and no
 // further.
 const (
-	SearchedArtifacts = 1000
-	CountedArtifacts  = 10_000
 	CountAnswer       = 1800 * time.Millisecond // after which a page goes without its counts
 	SelectedArtifacts = DefaultPage             // that one form changes
 	ExpiringSoon      = Day
@@ -38,11 +34,10 @@ const (
 
 // What is read of a draft to warn about its pages.
 const (
-	LintedFiles     = 8           // with the entrypoint
-	LintedFile      = 256 << 10   // largest one
-	LintTime        = time.Second // after which a draft is made without the warnings of what is not read yet
-	LintWarnings    = 20          // of a revision; what is stored of them also has to fit beside it
-	LargeEntrypoint = 5 * MiB     // above which a page takes long to open
+	LintedFiles     = 8         // with the entrypoint
+	LintedFile      = 256 << 10 // largest one
+	LintWarnings    = 20        // of a revision; what is stored of them also has to fit beside it
+	LargeEntrypoint = 5 * MiB   // above which a page takes long to open
 )
 
 // What a function may answer. FunctionBody computes the size of a body there.
@@ -66,7 +61,6 @@ const (
 	ReplayLife        = 30 * Day // finished idempotency records
 	FinalizeLease     = 90 * time.Second
 	DraftLife         = Day              // a draft that is never published
-	DraftInFlight     = 5 * time.Second  // how young a draft is that an edit is about to publish
 	UnpinnedLife      = Day              // the least remaining life of an unpinned artifact
 	UploadPatience    = 15 * time.Second // how long the jobs leave a new upload session alone
 	CleanupSlack      = time.Hour        // how much later an upload that began in time may end
@@ -74,12 +68,10 @@ const (
 	CollectAfter  = SessionLife + CleanupSlack
 	MinRetry      = time.Minute      // delay before failed work is tried again, doubled each time
 	MaxRetry      = time.Hour        // the upper bound of that delay
-	PurgeRound    = 10 * time.Second // how long a round of purges starts new ones
 	TouchEvery    = 10 * time.Minute // how stale a key's last use may be
 	CursorLife    = Day
-	CounterLife   = time.Hour   // counters outlive their window by this
-	AllowanceLife = 3 * Day     // daily counters outlive their day by this
-	BrowserCache  = time.Minute // how long a browser may show a file without asking again
+	CounterLife   = time.Hour // counters outlive their window by this
+	AllowanceLife = 3 * Day   // daily counters outlive their day by this
 )
 
 // Lifetimes and counts of identity.
@@ -144,7 +136,6 @@ const (
 	EventLife          = 90 * Day
 	ReportLife         = EventLife // a report of abuse
 	ReportRunes        = 2000      // what its sender writes
-	ReportedBytes      = 4 << 10   // the address that its sender pastes
 	MovedLife          = 90 * Day  // the remains of a claimed workspace
 )
 

@@ -2,18 +2,15 @@ package limits
 
 import "time"
 
-// A bundle is made by one function at a time, which has it for BundleLease: longer than that function may run. After
-// BundleAttempts it is given up.
-const (
-	BundleLease    = 6 * time.Minute
-	BundleAttempts = 5
-	BundleRetry    = 5 * time.Second // when a client asks again for one that is late
-	BundlesAtOnce  = 2               // made at once by one function
-	BundleAhead    = 32 * MiB        // bytes of files that a function reads ahead
-)
+// BundleLease is how long a function has a bundle to itself that it makes: longer than it may run.
+const BundleLease = 6 * time.Minute
 
 // An open page asks again after LiveWait, and later where many pages of one artifact are open.
 const (
 	LiveWait  = 3 * time.Second
 	LiveRetry = 15 * time.Second // Retry-After of a poll that the tables did not answer
 )
+
+// ArtifactRenders is how many pages of one artifact a process makes at once, views included that were given up and go
+// on. Beyond that readers are told to come again.
+const ArtifactRenders = 2

@@ -7,7 +7,6 @@ import (
 
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/id"
-	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/token"
 )
 
@@ -23,10 +22,13 @@ type Reader struct {
 	Tokens  []*token.Codec // of the addresses that may be pasted
 }
 
+// maxTargetBytes is the longest text that a report may name its target by.
+const maxTargetBytes = 4 << 10
+
 // Read reads an id, or an address of this deployment with its origin or without. ok is false for everything else.
 func (r Reader) Read(text string) (t Target, ok bool) {
 	text = strings.TrimSpace(text)
-	if len(text) > limits.ReportedBytes {
+	if len(text) > maxTargetBytes {
 		return t, false
 	}
 	if end := strings.IndexAny(text, "?#"); end >= 0 {

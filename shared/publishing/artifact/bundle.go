@@ -64,6 +64,9 @@ type Availability struct {
 	MadeAt     time.Time
 }
 
+// bundleRetry is when a client asks again for a bundle that is late.
+const bundleRetry = 5 * time.Second
+
 // Availability tells of the bundle, with a URL that claims sign if it is ready. A pending one is made when its function
 // runs next after the publication; should that fail, when it runs again. A deployment that turned bundles off makes no
 // pending ones.
@@ -76,7 +79,7 @@ func (r Revision) Availability(
 	case r.Bundle.Status == BundlePending:
 		left := r.PublishedAt.Add(l.Bundles).Sub(now)
 		if left <= 0 {
-			left = max(min(l.Bundles, limits.BundleRetry), r.Bundle.leased(now))
+			left = max(min(l.Bundles, bundleRetry), r.Bundle.leased(now))
 		}
 		wait := max(time.Second, (left + time.Second - 1).Truncate(time.Second))
 		return Availability{Status: BundlePending, RetryAfter: wait}, nil

@@ -110,6 +110,9 @@ func (r *Reader) Find(ctx context.Context, text, path string) (File, error) {
 	}, nil
 }
 
+// maxBrowserCache is how long a browser may show a file without asking again.
+const maxBrowserCache = time.Minute
+
 // maxAge returns how long a browser may show a file again without asking. HTML and the entrypoint are asked for each
 // time, because the policy of HTML depends on the frame; so is what a link opened, because links are revoked.
 func (r *Reader) maxAge(c token.Claims, shown artifact.Revision, path string) time.Duration {
@@ -117,7 +120,7 @@ func (r *Reader) maxAge(c token.Claims, shown artifact.Revision, path string) ti
 		return 0
 	}
 	left := c.Expires.Sub(r.Now()).Truncate(time.Second)
-	return max(0, min(left, limits.BrowserCache))
+	return max(0, min(left, maxBrowserCache))
 }
 
 // load reads the state, the tree and the limit of reads at once. A read that is refused although others may read the
@@ -155,7 +158,7 @@ func (r *Reader) checkAccess(
 	return readaccess.PublishedRevision(ctx, r.Store, s.Artifact, named)
 }
 
-// Open reads size bytes of a found file from an offset, for a client at an address. A file up to limits.CachedObject
+// Open reads size bytes of a found file from an offset, for a client at an address. A file up to maxCachedFile
 // comes from memory, and is read and checked as a whole if it is not there. A part above limits.StreamsAbove holds a
 // stream until it is closed. Refusals: rate_limited_artifact if too many streams are open, not_found for an object that
 // was deleted after Find and is not in memory, and storage_unavailable for one that cannot be read or is damaged.

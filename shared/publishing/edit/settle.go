@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"vitrine/shared/platform/fault"
-	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/artifact"
 )
 
@@ -18,11 +17,14 @@ const (
 	maxWaits     = 20
 )
 
+// draftInFlight is how young a draft is that an edit is about to publish.
+const draftInFlight = 5 * time.Second
+
 // settled returns the artifact without the draft of an edit that is being published, or with it if that takes too long.
 // A draft that is older than such an edit waits for its owner, and is left to the rules of upload sessions.
 func (t *task) settled(ctx context.Context, a *artifact.Artifact) (*artifact.Artifact, error) {
 	for range maxWaits {
-		if a.Draft == "" || t.Now().Sub(a.DraftAt) >= limits.DraftInFlight {
+		if a.Draft == "" || t.Now().Sub(a.DraftAt) >= draftInFlight {
 			return a, nil
 		}
 		if err := pause(ctx); err != nil {

@@ -149,6 +149,9 @@ func (s *Service) Find(ctx context.Context, by credential.Actor) (*Export, error
 	return &now, nil
 }
 
+// urlLife is how long the signed URL of an archive is valid.
+const urlLife = time.Hour
+
 // URL returns a signed URL of an archive of an export that is ready, for a caller who has just signed in; else it is
 // empty.
 func (s *Service) URL(by credential.Actor, e Export, volume int) (string, error) {
@@ -156,7 +159,7 @@ func (s *Service) URL(by credential.Actor, e Export, volume int) (string, error)
 	if e.At(now).Status != Ready || requireFresh(by, now) != nil {
 		return "", nil
 	}
-	end := now.Add(limits.ExportURLLife)
+	end := now.Add(urlLife)
 	if e.ExpiresAt.Before(end) {
 		end = e.ExpiresAt
 	}
@@ -167,6 +170,9 @@ func (s *Service) URL(by credential.Actor, e Export, volume int) (string, error)
 		Volume:    volume,
 	})
 }
+
+// retryAfter is when a client asks again for an export that is made.
+const retryAfter = 5 * time.Second
 
 // View returns the wire form of an export for a caller, null if there is none.
 func (s *Service) View(by credential.Actor, e *Export) (contract.ExportStatus, error) {
@@ -188,7 +194,7 @@ func (s *Service) View(by credential.Actor, e *Export) (contract.ExportStatus, e
 		view.FailureReason = &e.Reason
 	}
 	if e.Status == Pending {
-		view.RetryAfterSeconds = contract.Seconds(limits.ExportRetry)
+		view.RetryAfterSeconds = contract.Seconds(retryAfter)
 	}
 	if e.Status == Ready {
 		var err error

@@ -14,8 +14,6 @@ import (
 
 	"github.com/microcosm-cc/bluemonday"
 	"github.com/wyatt915/treeblood"
-
-	"vitrine/shared/platform/limits"
 )
 
 // logger is where the library warns, with parts of the formula. Nobody can set it otherwise, and what people publish
@@ -106,6 +104,11 @@ func allowMath(p *bluemonday.Policy) {
 	p.AllowAttrs("alttext").OnElements("math")
 }
 
+const (
+	maxFormula       = 2 << 10  // bytes of a formula
+	maxFormulaMarkup = 64 << 10 // bytes of its MathML
+)
+
 // mathML returns a formula as MathML whose alternative text is the formula itself.
 //
 // The library is not trusted: what it reads is bounded in bytes and depth before, it cannot define macros, it may
@@ -116,7 +119,7 @@ func mathML(formula string, display bool) (markup string, err error) {
 			markup, err = "", fmt.Errorf("%w: the library fails", errFormula)
 		}
 	}()
-	if len(formula) > limits.FormulaSource {
+	if len(formula) > maxFormula {
 		return "", fmt.Errorf("%w: it has %d bytes", errFormula, len(formula))
 	}
 	spelled, err := spellTeX(formula, display)
@@ -164,7 +167,7 @@ type mathWriter struct {
 const unprinted treeblood.NodeProperties = 2
 
 // maxMathDepth bounds the elements in each other: each level of a formula takes some of them.
-const maxMathDepth = 6 * limits.FormulaDepth
+const maxMathDepth = 6 * maxFormulaDepth
 
 func (w *mathWriter) write(n *treeblood.MMLNode, depth int) error {
 	if n == nil || n.Tag == "" || n.Properties&unprinted != 0 {
@@ -177,7 +180,7 @@ func (w *mathWriter) write(n *treeblood.MMLNode, depth int) error {
 		return nil
 	case !known || n.Tag == "math":
 		return fmt.Errorf("%w: it needs an element %s", errFormula, n.Tag)
-	case depth > maxMathDepth || w.out.Len() > limits.FormulaMarkup:
+	case depth > maxMathDepth || w.out.Len() > maxFormulaMarkup:
 		return fmt.Errorf("%w: its markup is too long", errFormula)
 	case children > 0 && len(n.Children) != children || mathTokens[n.Tag] && len(n.Children) > 0:
 		return fmt.Errorf("%w: %s with %d children", errFormula, n.Tag, len(n.Children))

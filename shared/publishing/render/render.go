@@ -9,10 +9,10 @@ import (
 	"io"
 	"runtime/debug"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"vitrine/shared/platform/id"
-	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/tree"
 )
@@ -20,6 +20,12 @@ import (
 // Version is part of the entity tag of every page. It changes with what pages look like, so that no browser goes on
 // showing an old one; a test holds it.
 const Version = "4"
+
+// Beyond their maxima pages show less and say so; the raw file is always one click away.
+const (
+	maxPageTime = 7 * time.Second // how long a view may take before the page shows the text instead
+	maxPage     = 12 << 20        // bytes of HTML, after which a view stops
+)
 
 // Source is what a page is made of.
 type Source struct {
@@ -84,7 +90,7 @@ func (b *body) note(format string, a ...any) {
 }
 
 // full reports whether a page is as long as pages get.
-func (b *body) full() bool { return b.out.Len() > limits.RenderedPage }
+func (b *body) full() bool { return b.out.Len() > maxPage }
 
 // errFailed marks a view that cannot show a file; the page then shows its text.
 var errFailed = errors.New("cannot be rendered")
@@ -98,7 +104,7 @@ var (
 // Page writes the page of a file or a folder. What a view fails to show, is shown as text with a sentence that says so.
 // The error is that of reading the file or of writing the page, rate_limited_artifact if too many pages are being made.
 func (r *Renderer) Page(ctx context.Context, w io.Writer, s Source, q Query) error {
-	limited, cancel := context.WithTimeout(ctx, limits.RenderTime)
+	limited, cancel := context.WithTimeout(ctx, maxPageTime)
 	defer cancel()
 	held, err := r.admission.reserve(limited, s)
 	if err != nil {
@@ -196,7 +202,7 @@ func init() {
 
 // unknownView shows a file whose path does not tell what it is: as code if it is text.
 func unknownView(ctx context.Context, s Source, b *body, q Query) error {
-	head, err := s.read(ctx, limits.SniffedText)
+	head, err := s.read(ctx, sniffedBytes)
 	if err != nil {
 		return err
 	}

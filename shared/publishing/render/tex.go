@@ -7,8 +7,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"vitrine/shared/platform/limits"
 )
 
 // errFormula marks a formula that is shown as its source.
@@ -99,14 +97,17 @@ func (t *texReader) next() error {
 	return nil
 }
 
+// maxFormulaDepth is how many levels of groups and arguments a formula has.
+const maxFormulaDepth = 32
+
 // begin opens something, and refuses what is too deep.
 func (t *texReader) begin(o opening, text string) error {
 	o.deep = 1
 	if o.kind == aGroup && t.wantsArgument() {
 		o.deep = 0 // its command counts
 	}
-	if t.depth += o.deep; t.depth > limits.FormulaDepth {
-		return fmt.Errorf("%w: it is deeper than %d levels", errFormula, limits.FormulaDepth)
+	if t.depth += o.deep; t.depth > maxFormulaDepth {
+		return fmt.Errorf("%w: it is deeper than %d levels", errFormula, maxFormulaDepth)
 	}
 	t.open = append(t.open, o)
 	t.out.WriteString(text)

@@ -6,14 +6,15 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"vitrine/shared/platform/async"
-	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/tree"
 )
 
-// aheadReads is how many files are read at once.
-const aheadReads = 16
+const (
+	aheadReads = 16       // files that are read at once
+	maxAhead   = 32 << 20 // bytes of files that a function reads ahead
+)
 
-// ahead reads files before they are asked for, in their order, up to limits.BundleAhead bytes.
+// ahead reads files before they are asked for, in their order, up to maxAhead bytes.
 type ahead struct {
 	files chan *async.Future[readResult]
 	room  *semaphore.Weighted
@@ -33,12 +34,12 @@ func readAhead(
 	ctx, cancel := context.WithCancel(ctx)
 	a := &ahead{
 		files: make(chan *async.Future[readResult], len(files)),
-		room:  semaphore.NewWeighted(limits.BundleAhead),
+		room:  semaphore.NewWeighted(maxAhead),
 		stop:  cancel,
 	}
 	async.Start(func() error {
 		for _, f := range files {
-			room := min(max(f.Size, limits.BundleAhead/aheadReads), limits.BundleAhead)
+			room := min(max(f.Size, maxAhead/aheadReads), maxAhead)
 			failed := a.room.Acquire(ctx, room)
 			a.files <- async.Go(func() (readResult, error) {
 				if failed != nil {

@@ -248,7 +248,10 @@ func (c *collection) add(a *artifact.Artifact, r artifact.Revision, files tree.T
 	return out
 }
 
-// collectEvents adds events after the last one that is in an archive, up to limits.ExportEvents and a page more. The
+// maxVolumeEvents is how many events one volume has.
+const maxVolumeEvents = 10_000
+
+// collectEvents adds events after the last one that is in an archive, up to maxVolumeEvents and a page more. The
 // archive is the last one if none are left.
 func (x *Exporter) collectEvents(ctx context.Context, of export.Export, c *collection) error {
 	after, err := parseEvents(c.next.Events)
@@ -258,7 +261,7 @@ func (x *Exporter) collectEvents(ctx context.Context, of export.Export, c *colle
 	if after.ID == "" { // what is recorded later is not in it
 		after = account.Position{At: of.StartedAt.Add(time.Millisecond), ID: "evt_"}
 	}
-	for c.manifest.Events < limits.ExportEvents {
+	for c.manifest.Events < maxVolumeEvents {
 		events, last, more, err := x.Store.Story(ctx, of.Workspace, of.StartedAt, after)
 		if err != nil {
 			return err

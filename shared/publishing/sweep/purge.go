@@ -80,10 +80,10 @@ type Purger struct {
 	Watch func() time.Time
 }
 
-// Due does one round, which starts no further purge after limits.PurgeRound.
+// Due does one round, which starts no further purge after maxRoundTime.
 func (p *Purger) Due(ctx context.Context) (Round, error) {
 	begun := p.Watch()
-	over := func() bool { return p.Watch().Sub(begun) >= limits.PurgeRound }
+	over := func() bool { return p.Watch().Sub(begun) >= maxRoundTime }
 	return run(ctx, round{rows: p.Queue, now: p.Now, over: over}, maxPurges, p.Store.DuePurges,
 		func(ctx context.Context, one Purge) error { return p.purge(ctx, one, over) })
 }

@@ -73,6 +73,9 @@ type round struct {
 	workers int
 }
 
+// maxRoundTime is how long a round of purges or removals starts new ones.
+const maxRoundTime = 10 * time.Second
+
 // run does one round of up to n items that read returns as due.
 func run[T queued](
 	ctx context.Context, r round, n int, read func(context.Context, time.Time, int) ([]T, error),

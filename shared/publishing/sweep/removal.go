@@ -97,10 +97,10 @@ type Remover struct {
 	Watch func() time.Time
 }
 
-// Due does one round, which begins no further step after limits.PurgeRound.
+// Due does one round, which begins no further step after maxRoundTime.
 func (r *Remover) Due(ctx context.Context) (Round, error) {
 	begun := r.Watch()
-	over := func() bool { return r.Watch().Sub(begun) >= limits.PurgeRound }
+	over := func() bool { return r.Watch().Sub(begun) >= maxRoundTime }
 	return run(ctx, round{rows: r.Store, now: r.Now, over: over}, maxRemovals, r.Store.DueRemovals,
 		func(ctx context.Context, one Removal) error { return r.remove(ctx, one, over) })
 }
@@ -126,6 +126,9 @@ func (r *Remover) stages() []stage {
 	}
 }
 
+// removalRecheck is how far indexes may be behind a removal.
+const removalRecheck = 5 * time.Second
+
 // remove does one pass for a workspace and decides when the next one is due.
 func (r *Remover) remove(ctx context.Context, one Removal, over func() bool) error {
 	now := r.Now()
@@ -133,8 +136,8 @@ func (r *Remover) remove(ctx context.Context, one Removal, over func() bool) err
 	if err != nil || !going {
 		return err
 	}
-	if now.Sub(since) < limits.RemovalRecheck { // a sign-in of just before may not be in the indexes yet
-		return r.Store.Reschedule(ctx, one.QueueItem, now.Add(limits.RemovalRecheck), 0)
+	if now.Sub(since) < removalRecheck { // a sign-in of just before may not be in the indexes yet
+		return r.Store.Reschedule(ctx, one.QueueItem, now.Add(removalRecheck), 0)
 	}
 	left, err := r.pass(ctx, one, now, over)
 	if err != nil {
@@ -154,7 +157,7 @@ func (r *Remover) remove(ctx context.Context, one Removal, over func() bool) err
 		if err := r.Store.Note(ctx, one.Workspace, now); err != nil {
 			return err
 		}
-		return r.Store.Reschedule(ctx, one.QueueItem, now.Add(limits.RemovalRecheck), 0)
+		return r.Store.Reschedule(ctx, one.QueueItem, now.Add(removalRecheck), 0)
 	}
 	return r.Store.Finish(ctx, one.Workspace, done(one.Workspace, now))
 }

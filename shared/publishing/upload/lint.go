@@ -2,17 +2,20 @@ package upload
 
 import (
 	"context"
+	"time"
 
 	"vitrine/shared/identity/credential"
-	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/lint"
 	"vitrine/shared/publishing/tree"
 )
 
+// maxLintTime is when a draft is made without the warnings of what is not read yet.
+const maxLintTime = time.Second
+
 // lint returns what will not work in the pages of a draft. It never fails: a file that cannot be read, and all that is
-// not read after limits.LintTime, is left out.
+// not read after maxLintTime, is left out.
 func (s *Service) lint(ctx context.Context, by credential.Actor, session *Session, files tree.Tree) lint.Report {
-	ctx, cancel := context.WithTimeout(ctx, limits.LintTime)
+	ctx, cancel := context.WithTimeout(ctx, maxLintTime)
 	defer cancel()
 	pages := linted(files, session.Entrypoint)
 	l := lint.New(lint.Revision{
