@@ -212,9 +212,12 @@ func (s *Service) stored(
 	}
 }
 
+// tokenLife is how long an access token of an agent registration is valid.
+const tokenLife = time.Hour
+
 // tokenEnd returns when an access token that is created now expires: with its registration at the latest.
 func (r Registration) tokenEnd(now time.Time) time.Time {
-	if end := now.Add(limits.AgentTokenLife); end.Before(r.ExpiresAt) {
+	if end := now.Add(tokenLife); end.Before(r.ExpiresAt) {
 		return end
 	}
 	return r.ExpiresAt

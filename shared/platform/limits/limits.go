@@ -76,11 +76,9 @@ const (
 
 // Lifetimes and counts of identity.
 const (
-	AgentTokenLife     = time.Hour               // access token of an agent registration
 	AgentTokens        = 10                      // live access tokens of one registration; the oldest is revoked first
 	RegistrationLife   = ClaimTokenLife          // of an anonymous registration and its assertion
 	ProviderAgentLife  = time.Hour               // registration and assertion of an agent that a provider vouched for
-	ProofSlack         = 5 * time.Minute         // how long after its end the id of a provider's token is remembered
 	AttemptLife        = 10 * time.Minute        // a claim attempt and its code
 	AttemptTries       = 5                       // wrong codes that end an attempt
 	RegistrationTries  = 15                      // wrong codes over all attempts that lock a registration
