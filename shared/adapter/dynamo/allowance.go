@@ -25,6 +25,9 @@ type allowance struct {
 // spending adds to a transaction what it takes of an allowance, so that a command counts once however often it is sent.
 type spending func(*transaction)
 
+// allowanceLife is how long daily counters outlive their day.
+const allowanceLife = 3 * limits.Day
+
 // spend commits against an allowance. It is split into counters, and one that is full sends the commit to the next:
 // it is never exceeded, and parallel commits rarely meet. Refused with write_allowance_exceeded when no counter has
 // room.
@@ -39,7 +42,7 @@ func (s *db) spend(a allowance, commit func(spending) error) error {
 		}
 		err := commit(func(t *transaction) {
 			t.updateHot(key{pk: a.key(a.of, a.at, shard)}, countUp, "attribute_not_exists(#c) OR #c <= :room",
-				values{"add": a.take, "room": most - a.take, "ttl": a.at.Add(limits.AllowanceLife).Unix()},
+				values{"add": a.take, "room": most - a.take, "ttl": a.at.Add(allowanceLife).Unix()},
 				func(item) error { return errShardFull })
 		})
 		if !errors.Is(err, errShardFull) {

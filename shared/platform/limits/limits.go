@@ -65,13 +65,11 @@ const (
 	UploadPatience    = 15 * time.Second // how long the jobs leave a new upload session alone
 	CleanupSlack      = time.Hour        // how much later an upload that began in time may end
 	// bytes outlive their last use, because sessions that may still reuse them run that long
-	CollectAfter  = SessionLife + CleanupSlack
-	MinRetry      = time.Minute      // delay before failed work is tried again, doubled each time
-	MaxRetry      = time.Hour        // the upper bound of that delay
-	TouchEvery    = 10 * time.Minute // how stale a key's last use may be
-	CursorLife    = Day
-	CounterLife   = time.Hour // counters outlive their window by this
-	AllowanceLife = 3 * Day   // daily counters outlive their day by this
+	CollectAfter = SessionLife + CleanupSlack
+	MinRetry     = time.Minute      // delay before failed work is tried again, doubled each time
+	MaxRetry     = time.Hour        // the upper bound of that delay
+	TouchEvery   = 10 * time.Minute // how stale a key's last use may be
+	CursorLife   = Day
 )
 
 // Lifetimes and counts of identity.
