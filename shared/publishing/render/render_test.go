@@ -21,7 +21,6 @@ import (
 	"github.com/alecthomas/chroma/v2/lexers"
 
 	"vitrine/scripts/testkit/expect"
-	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/media"
 )
 
@@ -419,7 +418,7 @@ func TestRealDocumentsAreNotTooMuch(t *testing.T) {
 	for _, dir := range []string{filepath.Join(cache, "github.com"), packages} {
 		_ = filepath.WalkDir(dir, func(file string, d os.DirEntry, err error) error {
 			if ext := filepath.Ext(file); err == nil && !d.IsDir() && most[ext] > 0 {
-				if info, err := d.Info(); err == nil && info.Size() < limits.RenderedMarkdown {
+				if info, err := d.Info(); err == nil && info.Size() < maxMarkdown {
 					all[ext] = append(all[ext], found{file, info.Size()})
 				}
 			}
