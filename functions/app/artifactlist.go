@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"vitrine/functions/app/pages"
@@ -61,10 +62,13 @@ func (h *Host) listArtifacts(r *http.Request, v browserSession, p *pages.Artifac
 	return err
 }
 
+// countTime is how long a page waits for its counts.
+const countTime = 1800 * time.Millisecond
+
 // counts are the artifacts of the workspace in numbers; nil where counting fails or takes too long, because a page is
 // worth more than its numbers.
 func (h *Host) counts(r *http.Request, v browserSession) *pages.Counts {
-	ctx, cancel := context.WithTimeout(r.Context(), limits.CountAnswer)
+	ctx, cancel := context.WithTimeout(r.Context(), countTime)
 	defer cancel()
 	c, err := h.Artifacts.Count(ctx, v.Actor)
 	if err != nil {

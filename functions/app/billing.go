@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"vitrine/functions/app/pages"
 	"vitrine/shared/adapter/web"
@@ -22,13 +23,19 @@ import (
 // billingPath is also where the payment provider sends browsers back to.
 const billingPath = "/billing"
 
+const (
+	billingAnswer = 20 * time.Second // time limit of opening a page of the provider, which is tried twice
+	// billingRead is for what a page shows besides its own; the rest of limits.IdentityAnswer is for the tables.
+	billingRead = 2 * time.Second
+)
+
 // billingRoutes are the pages about the plan. A deployment that sells no plans has none of them.
 func (h *Host) billingRoutes() []route {
 	if h.Billing == nil {
 		return nil
 	}
 	open := func(handle memberHandler) handler {
-		return noReferrer(withTimeoutOf(limits.BillingAnswer, h.untimedCommand(h.visitor, billingPath, handle)))
+		return noReferrer(withTimeoutOf(billingAnswer, h.untimedCommand(h.visitor, billingPath, handle)))
 	}
 	return []route{
 		{method: "GET", path: billingPath, handle: noReferrer(h.member(h.billing))},
@@ -81,7 +88,7 @@ func (h *Host) billing(w http.ResponseWriter, r *http.Request, v browserSession)
 // comeBack brings the plan up to date after a checkout. A failure does no harm, because the provider's event does
 // the same.
 func (h *Host) comeBack(ctx context.Context, v browserSession, paid billing.SessionID) {
-	short, cancel := context.WithTimeout(ctx, limits.BillingRead)
+	short, cancel := context.WithTimeout(ctx, billingRead)
 	defer cancel()
 	if _, err := h.Billing.Return(short, v.Actor, paid); err != nil {
 		web.Failed(ctx, fault.CodeOf(err), err)
@@ -90,7 +97,7 @@ func (h *Host) comeBack(ctx context.Context, v browserSession, paid billing.Sess
 
 // readInvoices fills in the invoices. The page does without them where the provider does not answer.
 func (h *Host) readInvoices(ctx context.Context, v browserSession, p *pages.Billing) {
-	short, cancel := context.WithTimeout(ctx, limits.BillingRead)
+	short, cancel := context.WithTimeout(ctx, billingRead)
 	defer cancel()
 	found, err := h.Billing.Invoices(short, v.Actor)
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 	"vitrine/shared/identity/billing"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/idempotency"
-	"vitrine/shared/platform/limits"
 )
 
 func TestWithoutBillingThereIsNoPageOfIt(t *testing.T) {
@@ -221,8 +220,8 @@ func TestTheOverviewTellsOfAPaymentThatIsDue(t *testing.T) {
 // TestASlowProviderDelaysPagesByALittle has the provider hang while the tables answer.
 func TestASlowProviderDelaysPagesByALittle(t *testing.T) {
 	for path, want := range map[string]time.Duration{
-		billingPath:                         limits.BillingRead,
-		billingPath + "?session_id=cs_test": limits.BillingRead,
+		billingPath:                         billingRead,
+		billingPath + "?session_id=cs_test": billingRead,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := newHouse()
@@ -241,7 +240,7 @@ func TestASlowProviderDelaysPagesByALittle(t *testing.T) {
 		s.slow = true
 		start := time.Now()
 		r := signedIn(s.handler(), "POST", billingPath+"/portal", url.Values{})
-		if took := time.Since(start); r.StatusCode != 503 || took != limits.BillingAnswer ||
+		if took := time.Since(start); r.StatusCode != 503 || took != billingAnswer ||
 			!strings.Contains(text(t, r), "Nothing was charged") {
 			t.Errorf("%d after %s", r.StatusCode, took)
 		}

@@ -54,6 +54,9 @@ func (c shownComparison) changes(s comparisonSides) []pages.FileChange {
 	return out
 }
 
+// maxPictures is how many files of a page show pictures, because a browser loads all of them at once.
+const maxPictures = 8
+
 // files are the files of this page. Only so many of them show pictures, because the browser loads each.
 func (c shownComparison) files(s comparisonSides) []pages.ComparedFile {
 	var out []pages.ComparedFile
@@ -71,7 +74,7 @@ func (c shownComparison) files(s comparisonSides) []pages.ComparedFile {
 			row.Alone = c.alone(row.Path)
 		}
 		if f.Kind != tree.Renamed && !f.Resumed && shownByImages(media.Of(f.Path()).ContentType) {
-			if pictures++; pictures <= limits.ComparedPictures {
+			if pictures++; pictures <= maxPictures {
 				row.Picture, row.Note = true, ""
 			}
 		}

@@ -4,13 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"time"
 
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
-	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/live"
 )
 
@@ -26,6 +26,9 @@ func (h *Host) liveRoutes() []route {
 // poll answers a poll of an open page.
 type poll func(http.ResponseWriter, *http.Request) (live.Answer, error)
 
+// liveRetry is the Retry-After of a poll that the tables did not answer.
+const liveRetry = 15 * time.Second
+
 // polled writes the answer to a poll: 204 where nothing is new, 200 with a pointer, 404 where the page has to close.
 // Every answer that leaves the page open says when to ask again.
 func polled(ask poll) handler {
@@ -34,7 +37,7 @@ func polled(ask poll) handler {
 		if err != nil {
 			err = unopened(err)
 			if fault.KindOf(err) == fault.KindUnavailable {
-				web.RetryAfter(w.Header(), limits.LiveRetry)
+				web.RetryAfter(w.Header(), liveRetry)
 			}
 			return err
 		}

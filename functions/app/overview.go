@@ -56,8 +56,11 @@ var access = []event.Action{
 	event.RefreshReused,
 }
 
+// noticeLife is how long what got access counts as new.
+const noticeLife = 7 * limits.Day
+
 // tell fills what the overview says of the record, to members who may read it. What got access since the member's
-// sign-in before this one counts as new, up to limits.NoticeLife: the record tells when that was.
+// sign-in before this one counts as new, up to noticeLife: the record tells when that was.
 func (h *Host) tell(ctx context.Context, v browserSession, out *pages.Recorded) error {
 	if v.Actor.Require(credential.Admin) != nil {
 		return nil
@@ -66,7 +69,7 @@ func (h *Host) tell(ctx context.Context, v browserSession, out *pages.Recorded) 
 	if err != nil {
 		return err
 	}
-	out.Since = h.Now().Add(-limits.NoticeLife)
+	out.Since = h.Now().Add(-noticeLife)
 	for _, e := range events {
 		mine := e.Action == event.SessionStarted && e.Actor.ID == string(v.Member.ID)
 		if mine && e.At.Before(v.Session.CreatedAt) && e.At.After(out.Since) {

@@ -116,6 +116,9 @@ func (h *Host) askSelected(w http.ResponseWriter, r *http.Request, v browserSess
 	return h.page(w, http.StatusOK, p)
 }
 
+// maxSelected is how many artifacts one form changes.
+const maxSelected = limits.DefaultPage
+
 // selected are the artifacts that a form names, each once.
 func selected(names []string) ([]id.Artifact, error) {
 	var out []id.Artifact
@@ -130,8 +133,8 @@ func selected(names []string) ([]id.Artifact, error) {
 	switch {
 	case len(out) == 0:
 		return nil, noneSelected()
-	case len(out) > limits.SelectedArtifacts:
-		return nil, fault.New(fault.InvalidRequest, "choose at most %d artifacts", limits.SelectedArtifacts)
+	case len(out) > maxSelected:
+		return nil, fault.New(fault.InvalidRequest, "choose at most %d artifacts", maxSelected)
 	}
 	return out, nil
 }

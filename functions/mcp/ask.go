@@ -13,7 +13,6 @@ import (
 	"vitrine/functions/mcp/transport"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/idempotency"
-	"vitrine/shared/platform/limits"
 )
 
 // question is what a person is asked before a tool does what cannot be taken back.
@@ -37,6 +36,9 @@ func (q *question) result() *mcp.CallToolResult {
 	}
 }
 
+// confirmationLife is how long a question stays open that a client shows to a person.
+const confirmationLife = 5 * time.Minute
+
 // confirm returns the question that has to be answered before a tool goes on, nil if it may. Clients that cannot ask
 // get none: their annotations of the tool say what it does. Faults: forbidden if the person said no, invalid_request
 // for an answer to another question or one that came too late.
@@ -47,7 +49,7 @@ func (h *Host) confirm(c *call, words string) (*question, error) {
 	print := idempotency.FingerprintOf(c.asked.Params.Name, c.Actor.Subject(), c.asked.Params.Arguments)
 	state := c.asked.Params.RequestState
 	if state == "" && len(c.asked.Params.InputResponses) == 0 {
-		return &question{words: words, state: h.sign(print, h.Now().Add(limits.ConfirmationLife))}, nil
+		return &question{words: words, state: h.sign(print, h.Now().Add(confirmationLife))}, nil
 	}
 	if !h.signed(state, print) {
 		return nil, fault.New(fault.InvalidRequest, "the confirmation is not that of this call, or it came too late; call again")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"vitrine/functions/api"
 	"vitrine/functions/assembly"
@@ -12,7 +13,6 @@ import (
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/identity/deletion"
 	"vitrine/shared/platform/env"
-	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/lockdown"
 )
 
@@ -80,7 +80,10 @@ func callers(s *assembly.Services, h *api.Host) error {
 	return nil
 }
 
+// documentTimeout is for reading a document; the rest of limits.IdentityAnswer is for the tables.
+const documentTimeout = 2200 * time.Millisecond
+
 // fetcher reads the metadata documents of OAuth clients, and the keys of agents' identity providers.
 func fetcher(s *assembly.Services) *fetch.Client {
-	return fetch.New(limits.DocumentTimeout, s.Config.FetchOrigins)
+	return fetch.New(documentTimeout, s.Config.FetchOrigins)
 }

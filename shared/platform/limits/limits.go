@@ -23,14 +23,8 @@ const (
 	MCPText      = 4 * MiB   // characters of a text that a tool takes
 )
 
-// What the dashboard reads of a workspace. The cost of a search and of a count grows up to these numbers and no
-// further.
-const (
-	CountAnswer       = 1800 * time.Millisecond // after which a page goes without its counts
-	SelectedArtifacts = DefaultPage             // that one form changes
-	ExpiringSoon      = Day
-	NoticeLife        = 7 * Day // how long what got access counts as new
-)
+// ExpiringSoon is how long before its end an artifact counts as one that expires soon.
+const ExpiringSoon = Day
 
 // What is read of a draft to warn about its pages.
 const (
@@ -90,7 +84,7 @@ const (
 	IdentityAnswer     = 2800 * time.Millisecond // time limit of an identity route, even if a dependency hangs
 	ProviderTokenLife  = 10 * time.Minute        // age of an ID token that is exchanged
 	ProviderAnswer     = 256 << 10               // bytes of any answer of the provider
-	MinKeySetLife      = 10 * time.Minute        // the least time until the keys of such a provider are read again
+	MinKeySetLife      = 10 * time.Minute        // the least time until the keys of an agents' provider are read again
 	MaxKeySetLife      = Day                     // the longest, and how much longer they serve while that fails
 	KeySearchEvery     = time.Minute             // between readings of a provider's keys for one that is unknown
 	KeySetRetry        = 30 * time.Second        // after keys could not be read and there are none
@@ -106,15 +100,13 @@ const (
 	RefreshGrace       = 10 * time.Second // how long a lost answer may be requested again
 	CodeLife           = time.Minute      // authorization code
 	ConsentLife        = 10 * time.Minute // a consent page that is open
-	ConfirmationLife   = 5 * time.Minute  // a question that an MCP client shows to a person
 	DeviceLife         = 15 * time.Minute
 	NewClientLife      = 7 * Day // an OAuth client that has no grant yet
 	UnusedClientLife   = 90 * Day
-	DocumentBytes      = 10 << 10                // of a metadata document
-	DocumentTimeout    = 2200 * time.Millisecond // for reading one; the rest of IdentityAnswer is for the tables
-	DocumentRetry      = time.Minute             // after one could not be read, or describes no client
-	MinDocumentLife    = 5 * time.Minute         // the least time until one is read again
-	MaxDocumentLife    = Day                     // the longest, and how long one counts that cannot be read any more
+	DocumentBytes      = 10 << 10        // of a client's metadata document
+	DocumentRetry      = time.Minute     // after one could not be read, or describes no client
+	MinDocumentLife    = 5 * time.Minute // the least time until one is read again
+	MaxDocumentLife    = Day             // the longest, and how long one counts that cannot be read any more
 	CLIKeyLife         = 90 * Day
 	MaxKeyLifeDays     = 365 // of a key that is to expire
 	LoginKeys          = 20  // API keys that one login of the CLI makes
