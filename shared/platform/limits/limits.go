@@ -1,4 +1,5 @@
-// Package limits defines all numbers: caps, rates and lifetimes.
+// Package limits defines the numbers that operators set, that tiers differ in, and that several packages or their tests
+// share: caps, rates and lifetimes. A number that one package alone uses stands in that package.
 package limits
 
 import "time"
