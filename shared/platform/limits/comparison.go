@@ -7,6 +7,4 @@ const (
 	ComparedLine  = 8 << 10   // bytes of such a line
 	ComparedFiles = 20        // files that one answer reads of both revisions
 	ComparedLook  = 2000      // lines that one page shows
-	// ComparedPictures is how many files one page shows as pictures. It is low because a browser loads all at once.
-	ComparedPictures = 8
 )

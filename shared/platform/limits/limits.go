@@ -1,4 +1,5 @@
-// Package limits defines all numbers: caps, rates and lifetimes.
+// Package limits defines the numbers that operators set, that tiers differ in, and that several packages or their tests
+// share: caps, rates and lifetimes. A number that one package alone uses stands in that package.
 package limits
 
 import "time"
@@ -23,13 +24,8 @@ const (
 	MCPText      = 4 * MiB   // characters of a text that a tool takes
 )
 
-// What the dashboard reads of a workspace. These numbers bound the cost of a search and of a count.
-const (
-	CountAnswer       = 1800 * time.Millisecond // after which a page is shown without its counts
-	SelectedArtifacts = DefaultPage             // artifacts that one form may change
-	ExpiringSoon      = Day
-	NoticeLife        = 7 * Day // how long new access is announced
-)
+// ExpiringSoon is how long before its end an artifact counts as one that expires soon.
+const ExpiringSoon = Day
 
 // How much of a draft is read to warn about its pages.
 const (
@@ -105,15 +101,13 @@ const (
 	RefreshGrace       = 10 * time.Second // how long a lost answer may be requested again
 	CodeLife           = time.Minute      // authorization code
 	ConsentLife        = 10 * time.Minute // an open consent page
-	ConfirmationLife   = 5 * time.Minute  // a question that an MCP client shows to a person
 	DeviceLife         = 15 * time.Minute
 	NewClientLife      = 7 * Day // an OAuth client that has no grant yet
 	UnusedClientLife   = 90 * Day
-	DocumentBytes      = 10 << 10                // of a metadata document
-	DocumentTimeout    = 2200 * time.Millisecond // for reading one; the rest of IdentityAnswer is for the tables
-	DocumentRetry      = time.Minute             // wait after one could not be read or described no client
-	MinDocumentLife    = 5 * time.Minute         // the least time until one is read again
-	MaxDocumentLife    = Day                     // the longest, and how long an old one serves while reading fails
+	DocumentBytes      = 10 << 10        // of a metadata document
+	DocumentRetry      = time.Minute     // wait after one could not be read or described no client
+	MinDocumentLife    = 5 * time.Minute // the least time until one is read again
+	MaxDocumentLife    = Day             // the longest, and how long an old one serves while reading fails
 	CLIKeyLife         = 90 * Day
 	MaxKeyLifeDays     = 365 // longest life that a member may choose for a key
 	LoginKeys          = 20  // API keys that one login of the CLI may make

@@ -74,8 +74,8 @@ const (
 	maxCounted  = 10_000
 )
 
-// Newest returns the newest artifacts that the caller's workspace has or had, up to maxSearched. more reports that there
-// are older ones.
+// Newest returns the newest artifacts that the caller's workspace has or had, up to maxSearched. more reports that
+// there are older ones.
 func (s *Service) Newest(ctx context.Context, by credential.Actor) (rows []Artifact, more bool, err error) {
 	return s.Store.List(ctx, s.whole(by, maxSearched))
 }

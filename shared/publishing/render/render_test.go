@@ -262,12 +262,12 @@ func TestAFolderListsWhatItHolds(t *testing.T) {
 
 func TestALongFolderSaysHowManyEntriesItShows(t *testing.T) {
 	var others []string
-	for n := range limits.RenderedEntries {
+	for n := range maxEntries {
 		others = append(others, fmt.Sprintf("a/%d.txt", n))
 	}
 	s := sourceOf("a/b.md", "x", others...)
 	s.Path, s.File.Path = "a", ""
-	wantHas(t, mainOf(t, s, Query{}), fmt.Sprintf("Only the first %d entries are shown.", limits.RenderedEntries))
+	wantHas(t, mainOf(t, s, Query{}), fmt.Sprintf("Only the first %d entries are shown.", maxEntries))
 }
 
 // TestAFileThatCannotBeReadIsNoPage breaks the read at its first byte: the page must not say that the file is bad.
