@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"vitrine/functions/app/pages"
@@ -62,9 +63,12 @@ func (h *Host) listArtifacts(r *http.Request, v browserSession, p *pages.Artifac
 }
 
 // counts returns how many artifacts there are. It returns nil if counting fails or takes too long, because the page is
+// countTime is how long a page waits for its counts.
+const countTime = 1800 * time.Millisecond
+
 // worth more than its numbers.
 func (h *Host) counts(r *http.Request, v browserSession) *pages.Counts {
-	ctx, cancel := context.WithTimeout(r.Context(), limits.CountAnswer)
+	ctx, cancel := context.WithTimeout(r.Context(), countTime)
 	defer cancel()
 	c, err := h.Artifacts.Count(ctx, v.Actor)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"vitrine/functions/app/pages"
 	"vitrine/shared/adapter/web"
@@ -23,12 +24,18 @@ import (
 const billingPath = "/billing"
 
 // billingRoutes are the pages about the plan, and none if the deployment sells no plans.
+const (
+	billingAnswer = 20 * time.Second // time limit of opening a page of the provider, which is tried twice
+	// billingRead is for what a page shows besides its own; the rest of limits.IdentityAnswer is for the tables.
+	billingRead = 2 * time.Second
+)
+
 func (h *Host) billingRoutes() []route {
 	if h.Billing == nil {
 		return nil
 	}
 	open := func(handle formHandler) members {
-		return members{form: handle, back: billingPath, limit: limits.BillingAnswer}
+		return members{form: handle, back: billingPath, limit: billingAnswer}
 	}
 	return noReferrer(
 		route{method: "GET", path: billingPath, handle: members{page: h.billing}},
@@ -81,7 +88,7 @@ func (h *Host) billing(w http.ResponseWriter, r *http.Request, v browserSession)
 
 // comeBack updates the plan after a checkout. It ignores failures, because the event of the provider does the same.
 func (h *Host) comeBack(ctx context.Context, v browserSession, paid billing.SessionID) {
-	short, cancel := context.WithTimeout(ctx, limits.BillingRead)
+	short, cancel := context.WithTimeout(ctx, billingRead)
 	defer cancel()
 	if _, err := h.Billing.Return(short, v.Actor, paid); err != nil {
 		web.Failed(ctx, fault.CodeOf(err), err)
@@ -90,7 +97,7 @@ func (h *Host) comeBack(ctx context.Context, v browserSession, paid billing.Sess
 
 // readInvoices adds the invoices. Without an answer of the provider the page says that they are missing.
 func (h *Host) readInvoices(ctx context.Context, v browserSession, p *pages.Billing) {
-	short, cancel := context.WithTimeout(ctx, limits.BillingRead)
+	short, cancel := context.WithTimeout(ctx, billingRead)
 	defer cancel()
 	found, err := h.Billing.Invoices(short, v.Actor)
 	if err != nil {

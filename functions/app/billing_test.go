@@ -13,7 +13,6 @@ import (
 	"vitrine/shared/identity/billing"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/idempotency"
-	"vitrine/shared/platform/limits"
 )
 
 func TestWithoutBillingThereIsNoPageOfIt(t *testing.T) {
@@ -220,8 +219,8 @@ func hangs(ctx context.Context) error {
 // TestASlowProviderDelaysPagesByALittle has the provider hang while the tables answer.
 func TestASlowProviderDelaysPagesByALittle(t *testing.T) {
 	for path, want := range map[string]time.Duration{
-		billingPath:                         limits.BillingRead,
-		billingPath + "?session_id=cs_test": limits.BillingRead,
+		billingPath:                         billingRead,
+		billingPath + "?session_id=cs_test": billingRead,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := newServices()
@@ -241,7 +240,7 @@ func TestASlowProviderDelaysPagesByALittle(t *testing.T) {
 		s.provider.ProviderFn = hangs
 		start := time.Now()
 		r := signedIn(s.handler(), "POST", billingPath+"/portal", url.Values{})
-		if took := time.Since(start); took != limits.BillingAnswer {
+		if took := time.Since(start); took != billingAnswer {
 			t.Errorf("an answer after %s", took)
 		}
 		wantAnswer(t, "the portal", r, 503, "Nothing was charged")

@@ -55,6 +55,9 @@ func (c shownComparison) changes(s comparisonSides) []pages.FileChange {
 }
 
 // files returns the files of this page. The number of pictures is limited, because the browser loads every one.
+// maxPictures is how many files of a page show pictures, because a browser loads all of them at once.
+const maxPictures = 8
+
 func (c shownComparison) files(s comparisonSides) []pages.ComparedFile {
 	var out []pages.ComparedFile
 	pictures := 0
@@ -71,7 +74,7 @@ func (c shownComparison) files(s comparisonSides) []pages.ComparedFile {
 			row.Alone = c.alone(row.Path)
 		}
 		if f.Kind != tree.Renamed && !f.Resumed && shownByImages(media.Of(f.Path()).ContentType) {
-			if pictures++; pictures <= limits.ComparedPictures {
+			if pictures++; pictures <= maxPictures {
 				row.Picture, row.Note = true, ""
 			}
 		}

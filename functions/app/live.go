@@ -4,13 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"time"
 
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
-	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/live"
 )
 
@@ -27,13 +27,16 @@ type poll func(http.ResponseWriter, *http.Request) (live.Answer, error)
 
 // polled writes the answer to a poll: 204 if nothing is new, 200 with a pointer, 404 if the page has to close. Every
 // answer that leaves the page open says when to ask again.
+// liveRetry is the Retry-After of a poll that the tables did not answer.
+const liveRetry = 15 * time.Second
+
 func polled(ask poll) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		answer, err := ask(w, r)
 		if err != nil {
 			err = unopened(err)
 			if fault.KindOf(err) == fault.KindUnavailable {
-				web.RetryAfter(w.Header(), limits.LiveRetry)
+				web.RetryAfter(w.Header(), liveRetry)
 			}
 			return err
 		}

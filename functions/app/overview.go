@@ -58,6 +58,9 @@ var access = []event.Action{
 
 // tell adds what the overview says of the record, for members who may read it. Access counts as new since the member's
 // previous sign-in, which is in the record too, but for no longer than limits.NoticeLife.
+// noticeLife is how long what got access counts as new.
+const noticeLife = 7 * limits.Day
+
 func (h *Host) tell(ctx context.Context, v browserSession, out *pages.Recorded) error {
 	if v.Actor.Require(credential.Admin) != nil {
 		return nil
@@ -66,7 +69,7 @@ func (h *Host) tell(ctx context.Context, v browserSession, out *pages.Recorded) 
 	if err != nil {
 		return err
 	}
-	out.Since = h.Now().Add(-limits.NoticeLife)
+	out.Since = h.Now().Add(-noticeLife)
 	for _, e := range events {
 		mine := e.Action == event.SessionStarted && e.Actor.ID == string(v.Member.ID)
 		if mine && e.At.Before(v.Session.CreatedAt) && e.At.After(out.Since) {

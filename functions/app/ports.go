@@ -157,9 +157,9 @@ type Artifacts interface {
 
 	// The artifacts of a workspace as a whole, ended ones included.
 
-	// Newest reads the newest artifacts, up to limits.SearchedArtifacts. more reports that there are older ones.
+	// Newest reads the newest artifacts, up to a number that bounds the cost. more reports that there are older ones.
 	Newest(ctx context.Context, by credential.Actor) (list []artifact.Artifact, more bool, err error)
-	// Count counts artifacts, up to limits.CountedArtifacts.
+	// Count counts artifacts, up to a number that bounds the cost.
 	Count(ctx context.Context, by credential.Actor) (artifact.Counts, error)
 
 	// Changes. All answer artifact_not_found for what has ended.

@@ -117,6 +117,9 @@ func (h *Host) askSelected(w http.ResponseWriter, r *http.Request, v browserSess
 }
 
 // selected returns the artifacts in a form, each once.
+// maxSelected is how many artifacts one form changes.
+const maxSelected = limits.DefaultPage
+
 func selected(names []string) ([]id.Artifact, error) {
 	var out []id.Artifact
 	for _, name := range names {
@@ -130,8 +133,8 @@ func selected(names []string) ([]id.Artifact, error) {
 	switch {
 	case len(out) == 0:
 		return nil, noneSelected()
-	case len(out) > limits.SelectedArtifacts:
-		return nil, fault.New(fault.InvalidRequest, "choose at most %d artifacts", limits.SelectedArtifacts)
+	case len(out) > maxSelected:
+		return nil, fault.New(fault.InvalidRequest, "choose at most %d artifacts", maxSelected)
 	}
 	return out, nil
 }

@@ -13,7 +13,6 @@ import (
 	"vitrine/functions/mcp/transport"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/idempotency"
-	"vitrine/shared/platform/limits"
 )
 
 // question asks a person before a tool does what cannot be undone.
@@ -40,6 +39,8 @@ func (q *question) result() *mcp.CallToolResult {
 // confirm returns the question that a person must answer before a tool goes on; nil if it may. Clients that cannot ask
 // get no question, because the annotations of the tool tell them what it does. It returns forbidden if the person
 // declined, and invalid_request if the answer is to another question or too late.
+// confirmationLife is how long a question stays open that a client shows to a person.
+const confirmationLife = 5 * time.Minute
 func (h *Host) confirm(c *call, words string) (*question, error) {
 	if !canAsk(c.asked) {
 		return nil, nil
@@ -47,7 +48,7 @@ func (h *Host) confirm(c *call, words string) (*question, error) {
 	print := idempotency.FingerprintOf(c.asked.Params.Name, c.Actor.Subject(), c.asked.Params.Arguments)
 	state := c.asked.Params.RequestState
 	if state == "" && len(c.asked.Params.InputResponses) == 0 {
-		return &question{words: words, state: h.sign(print, h.Now().Add(limits.ConfirmationLife))}, nil
+		return &question{words: words, state: h.sign(print, h.Now().Add(confirmationLife))}, nil
 	}
 	if !h.signed(state, print) {
 		return nil, fault.New(fault.InvalidRequest, "the confirmation is not that of this call, or it came too late; call again")

@@ -12,7 +12,6 @@ import (
 
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
-	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/link"
 	"vitrine/shared/publishing/sharing"
@@ -179,9 +178,9 @@ func TestAnAnswerIsThatToItsQuestion(t *testing.T) {
 	e.members.actor.Member = id.NewMember()
 	refused("another member", "delete_artifact", args, state)
 	e.members.actor.Member = member
-	now = noon.Add(limits.ConfirmationLife)
+	now = noon.Add(confirmationLife)
 	refused("too late", "delete_artifact", args, state)
-	now = noon.Add(limits.ConfirmationLife - time.Second)
+	now = noon.Add(confirmationLife - time.Second)
 	if a := e.confirmed(t, "delete_artifact", args, state); done != 1 {
 		t.Errorf("in time it answers %s", a.Body)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"vitrine/functions/api"
 	"vitrine/functions/assembly"
@@ -12,7 +13,6 @@ import (
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/identity/deletion"
 	"vitrine/shared/platform/env"
-	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/lockdown"
 )
 
@@ -80,6 +80,8 @@ func callers(s *assembly.Services, h *api.Host) error {
 }
 
 // fetcher returns the client that reads metadata documents of OAuth clients and keys of agents' identity providers.
+// documentTimeout is for reading a document; the rest of limits.IdentityAnswer is for the tables.
+const documentTimeout = 2200 * time.Millisecond
 func fetcher(s *assembly.Services) *fetch.Client {
-	return fetch.New(limits.DocumentTimeout, s.Config.FetchOrigins)
+	return fetch.New(documentTimeout, s.Config.FetchOrigins)
 }

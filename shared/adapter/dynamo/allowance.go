@@ -29,6 +29,9 @@ type spending func(*transaction)
 // spend commits against an allowance. The allowance is split into counters, so that parallel commits rarely conflict.
 // If one counter is full, the commit is tried with the next. The allowance is never exceeded: spend returns
 // write_allowance_exceeded if no counter has room.
+// allowanceLife is how long daily counters outlive their day.
+const allowanceLife = 3 * limits.Day
+
 func (s *db) spend(a allowance, commit func(spending) error) error {
 	if a.take == 0 {
 		return commit(func(*transaction) {})
@@ -40,7 +43,7 @@ func (s *db) spend(a allowance, commit func(spending) error) error {
 		}
 		err := commit(func(t *transaction) {
 			t.updateHot(key{pk: a.key(a.of, a.at, shard)}, countUp, "attribute_not_exists(#c) OR #c <= :room",
-				values{"add": a.take, "room": most - a.take, "ttl": a.at.Add(limits.AllowanceLife).Unix()},
+				values{"add": a.take, "room": most - a.take, "ttl": a.at.Add(allowanceLife).Unix()},
 				func(item) error { return errShardFull })
 		})
 		if !errors.Is(err, errShardFull) {

@@ -101,6 +101,9 @@ const (
 	finishEvent = "SET #state = :done REMOVE #lease, #owner"
 )
 
+// billingMemory is how long a processed event is known.
+const billingMemory = 30 * limits.Day
+
 func ownerOf(r billing.Receipt) values { return values{"owner": r.Owner, "done": done} }
 
 // Claim implements billing.Ledger.
@@ -110,7 +113,7 @@ func (s Billing) Claim(ctx context.Context, r billing.Receipt) (bool, error) {
 		values{
 			"owner":   r.Owner,
 			"lease":   r.At.Add(limits.BillingLease),
-			"ttl":     r.At.Add(limits.BillingMemory).Unix(),
+			"ttl":     r.At.Add(billingMemory).Unix(),
 			"seconds": r.At.Unix(),
 			"now":     r.At,
 		})

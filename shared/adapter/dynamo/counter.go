@@ -30,6 +30,9 @@ var (
 // not make callers wait.
 const maxCountAttempts = 2
 
+// counterLife is how long counters outlive their window.
+const counterLife = time.Hour
+
 const (
 	countUp    = "ADD #c :add SET #ttl = if_not_exists(#ttl, :ttl)"
 	belowLimit = "attribute_not_exists(#c) OR #c < :most"
@@ -37,7 +40,7 @@ const (
 
 // Count implements rate.Counters with one write. The condition makes it exact, and a full window costs no extra read.
 func (s Counters) Count(ctx context.Context, w rate.Window, add, limit int) (int, bool, error) {
-	v := values{"add": add, "most": limit, "ttl": w.End.Add(limits.CounterLife).Unix()}
+	v := values{"add": add, "most": limit, "ttl": w.End.Add(counterLife).Unix()}
 	i, below, err := s.changeHot(ctx, rateKey(w), countUp, belowLimit, v, attempts(maxCountAttempts))
 	if err != nil || !below {
 		return 0, false, err
@@ -54,7 +57,7 @@ func (s Counters) CountOf(ctx context.Context, w rate.Window) (int, error) {
 
 // Burn implements pow.Nonces.
 func (s Counters) Burn(ctx context.Context, nonce string, until time.Time) (bool, error) {
-	return s.putNew(ctx, s.tables.Hot, item{}.str("pk", nonceKey(nonce)).ttl(until.Add(limits.CounterLife)))
+	return s.putNew(ctx, s.tables.Hot, item{}.str("pk", nonceKey(nonce)).ttl(until.Add(counterLife)))
 }
 
 // Failures implements rate.FailureCounter.

@@ -95,7 +95,7 @@ func grantGone(item) error { return oauth.ErrGone }
 // Add implements oauth.GrantStore.
 func (s Grants) Add(ctx context.Context, g oauth.Grant, p oauth.Proof, e event.Event) error {
 	t := s.begin()
-	t.putHot(item{}.str("pk", proofKey(p)).ttl(p.Until.Add(limits.CounterLife)),
+	t.putHot(item{}.str("pk", proofKey(p)).ttl(p.Until.Add(counterLife)),
 		"attribute_not_exists(#pk)", nil, grantGone)
 	t.create(grantItem(g))
 	t.record(e)

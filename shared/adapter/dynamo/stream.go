@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"time"
 
-	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/rate"
 )
 
@@ -21,7 +20,7 @@ func (s Counters) AcquireStream(ctx context.Context, st rate.Stream, most int, n
 	own := "#" + slotName(st.Slot)
 	take, vacant := "SET "+own+" = :until, #ttl = :ttl", "attribute_not_exists("+own+") OR "+own+" <= :now"
 	v := values{
-		"until": st.Until.UnixNano(), "ttl": st.Until.Add(limits.CounterLife).Unix(), "now": now.UnixNano(),
+		"until": st.Until.UnixNano(), "ttl": st.Until.Add(counterLife).Unix(), "now": now.UnixNano(),
 	}
 	old, taken, err := s.changeHot(ctx, streamKey(st), take, vacant, v, attempts(maxCountAttempts))
 	if err != nil || taken {

@@ -8,7 +8,6 @@ import (
 	"vitrine/shared/identity/delegation"
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/fault"
-	"vitrine/shared/platform/limits"
 )
 
 // Revocations ends delegations on behalf of their provider.
@@ -43,7 +42,7 @@ func (s *Service) Notify(ctx context.Context, token string, from netip.Addr, req
 		ID:       e.ID,
 		Digest:   e.Digest,
 		IssuedAt: e.IssuedAt,
-		Until:    e.Expires.Add(limits.ProofSlack),
+		Until:    e.Expires.Add(proofSlack),
 	}
 	if e.Revoked {
 		p := delegation.Principal{Issuer: e.Issuer, Subject: e.Subject, Audience: e.Audience}

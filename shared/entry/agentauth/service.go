@@ -214,8 +214,11 @@ func (s *Service) stored(
 }
 
 // tokenEnd returns when an access token that is created now expires, which is with its registration at the latest.
+// tokenLife is how long an access token of an agent registration is valid.
+const tokenLife = time.Hour
+
 func (r Registration) tokenEnd(now time.Time) time.Time {
-	if end := now.Add(limits.AgentTokenLife); end.Before(r.ExpiresAt) {
+	if end := now.Add(tokenLife); end.Before(r.ExpiresAt) {
 		return end
 	}
 	return r.ExpiresAt

@@ -90,6 +90,9 @@ type arrival struct {
 }
 
 // registerVouched registers an agent for the person of a provider's assertion.
+// proofSlack is how long after its end the id of a provider's token is remembered.
+const proofSlack = 5 * time.Minute
+
 func (s *Service) registerVouched(
 	ctx context.Context, token string, from netip.Addr, requestID string,
 ) (out contract.RegisteredAgent, err error) {
@@ -117,7 +120,7 @@ func (s *Service) registerVouched(
 			ID:       who.ID,
 			Digest:   sha256.Sum256([]byte(token)),
 			IssuedAt: who.IssuedAt,
-			Until:    who.Expires.Add(limits.ProofSlack),
+			Until:    who.Expires.Add(proofSlack),
 		},
 	}
 	if err := s.takeOfProvider(ctx, who.Issuer); err != nil {

@@ -3,8 +3,6 @@ package billing
 import (
 	"context"
 	"errors"
-
-	"vitrine/shared/platform/limits"
 )
 
 // Reconciled counts the work of a reconciliation.
@@ -17,6 +15,9 @@ type Reconciled struct {
 // Reconcile compares all subscriptions of the provider with the stored accounts, because an event may be lost. It makes
 // workspaces follow subscriptions that they do not reflect, and cancels subscriptions of removed workspaces. It changes
 // up to limits.Reconciliations workspaces. A failure does not stop it; its error joins all failures.
+// maxReconciliations is how many workspaces one reconciliation changes.
+const maxReconciliations = 500
+
 func (s *Service) Reconcile(ctx context.Context) (Reconciled, error) {
 	var out Reconciled
 	var failed []error
@@ -26,7 +27,7 @@ func (s *Service) Reconcile(ctx context.Context) (Reconciled, error) {
 			return out, errors.Join(append(failed, err)...)
 		}
 		for _, x := range page {
-			if out.Healed == limits.Reconciliations {
+			if out.Healed == maxReconciliations {
 				out.More = true
 				return out, errors.Join(failed...)
 			}

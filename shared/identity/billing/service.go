@@ -62,12 +62,15 @@ func (s *Service) shown(ctx context.Context, a Account) contract.BillingStatus {
 }
 
 // Invoices returns the latest invoices of the caller's workspace.
+// maxInvoices is how many invoices a workspace is shown.
+const maxInvoices = 12
+
 func (s *Service) Invoices(ctx context.Context, by credential.Actor) ([]Invoice, error) {
 	a, err := s.Account(ctx, by)
 	if err != nil || a.Customer == "" {
 		return nil, err
 	}
-	return s.Cashier.Invoices(ctx, a.Customer, limits.Invoices)
+	return s.Cashier.Invoices(ctx, a.Customer, maxInvoices)
 }
 
 // Checkout opens the page where the caller subscribes the workspace. It refuses a workspace whose subscription gives

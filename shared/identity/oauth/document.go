@@ -31,8 +31,11 @@ var documentHost = regexp.MustCompile(`^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0
 
 // documentURL parses a client id that is the URL of a metadata document. It returns nil for any other id. It accepts
 // http and any port, because the Fetcher decides which URLs it reads.
+// maxClientURLBytes is the longest client id that is the URL of a metadata document.
+const maxClientURLBytes = 512
+
 func documentURL(c id.Client) *url.URL {
-	if len(c) > limits.ClientURLBytes || !address.Plain(string(c)) {
+	if len(c) > maxClientURLBytes || !address.Plain(string(c)) {
 		return nil
 	}
 	u, err := url.Parse(string(c))

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"vitrine/shared/platform/id"
-	"vitrine/shared/platform/limits"
 )
 
 func TestOnlyPlainURLsWithAPathAreDocuments(t *testing.T) {
@@ -32,7 +31,7 @@ func TestOnlyPlainURLsWithAPathAreDocuments(t *testing.T) {
 		"https://example.com:x/c", "HTTPS://example.com/c", "ftp://example.com/c", "gopher://example.com/c",
 		"file:///c", "javascript://example.com/c", "https://exämple.com/c", "https://example.com\\@evil.example/c",
 		"https://exa mple.com/c", "https://example.com/c d", "https://exam%70le.com/c", "https://[fe80::1%25eth0]/c",
-		id.Client("https://example.com/" + strings.Repeat("c", limits.ClientURLBytes)),
+		id.Client("https://example.com/" + strings.Repeat("c", maxClientURLBytes)),
 	} {
 		if documentURL(bad) != nil || documentHostOf(bad) != "" {
 			t.Errorf("%q is described at %q", bad, documentHostOf(bad))

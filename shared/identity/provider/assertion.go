@@ -9,11 +9,14 @@ import (
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
-	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/text"
 )
 
-const maxEmail = 254 // bytes, of RFC 5321
+const (
+	maxEmail         = 254              // bytes, of RFC 5321
+	maxAssertionLife = 10 * time.Minute // from iat to exp
+	maxClockSkew     = 2 * time.Minute  // of identity providers of agents
+)
 
 // Assertion verifies an assertion and returns its identity. The caller has to record its id, because an assertion
 // counts once. Every error is a *fault.OAuthError. Apart from the issuer, no answer depends on a claim before its
@@ -59,12 +62,12 @@ func (j *jwt) checkTimes(now time.Time, maxAuthAge time.Duration) error {
 	issued := c.instant("iat")
 	expires := c.instant("exp")
 	signedIn := c.instant("auth_time")
-	latest := now.Add(limits.ProviderLeeway)
+	latest := now.Add(maxClockSkew)
 	switch {
-	case expires.IsZero() || issued.IsZero() || !issued.Before(expires) || expires.Sub(issued) > limits.ProviderAssertion:
+	case expires.IsZero() || issued.IsZero() || !issued.Before(expires) || expires.Sub(issued) > maxAssertionLife:
 		return j.refuse(fault.OAuthInvalidRequest, "iat and exp must be whole seconds, and at most %s apart",
-			limits.ProviderAssertion)
-	case !expires.After(now.Add(-limits.ProviderLeeway)):
+			maxAssertionLife)
+	case !expires.After(now.Add(-maxClockSkew)):
 		return j.refuse(fault.OAuthExpired, "the assertion has expired")
 	case c.identifier("sub") == "" || c.identifier("jti") == "" || signedIn.IsZero(),
 		c.text("client_id") == "" || len(c.text("client_id")) > maxClaim:

@@ -11,6 +11,9 @@ import (
 
 // Event verifies a security event token and returns its event. The caller has to record its id and digest. Every error
 // is a *fault.OAuthError whose code is a value of err in RFC 8935.
+// maxEventAge is how old a security event of a provider may be.
+const maxEventAge = limits.Day
+
 func (v *Verifier) Event(ctx context.Context, token string) (Event, error) {
 	t, err := parse(token, contract.EventType)
 	if err != nil {
@@ -48,7 +51,7 @@ func (v *Verifier) Event(ctx context.Context, token string) (Event, error) {
 func (v *Verifier) date(t *jwt, e Event, p *Provider) (Event, error) {
 	now := v.Now()
 	expires := t.claims.instant("exp")
-	e.Expires = e.IssuedAt.Add(limits.ProviderEventAge)
+	e.Expires = e.IssuedAt.Add(maxEventAge)
 	if t.claims.has("exp") && expires.Before(e.Expires) {
 		e.Expires = expires
 	}
@@ -56,9 +59,9 @@ func (v *Verifier) date(t *jwt, e Event, p *Provider) (Event, error) {
 	switch {
 	case e.IssuedAt.IsZero() || t.claims.has("exp") && expires.IsZero():
 		return Event{}, t.refuse(fault.OAuthInvalidRequest, "iat must be whole seconds, and exp if it is there")
-	case e.IssuedAt.After(now.Add(limits.ProviderLeeway)):
+	case e.IssuedAt.After(now.Add(maxClockSkew)):
 		return Event{}, t.refuse(fault.OAuthInvalidRequest, "the event is of the future")
-	case !e.Expires.After(now.Add(-limits.ProviderLeeway)):
+	case !e.Expires.After(now.Add(-maxClockSkew)):
 		return Event{}, t.refuse(fault.OAuthInvalidRequest, "the event is too old, or has expired")
 	case !ok || e.Revoked && subject == "":
 		return Event{}, t.refuse(fault.OAuthInvalidRequest,

@@ -116,6 +116,9 @@ func readEntry(raw json.RawMessage) (e entry, present claims, err error) {
 	return e, present, decoder.Decode(&e)
 }
 
+// maxSignInAge is how long ago the person of an assertion may have signed in at the provider.
+const maxSignInAge = time.Hour
+
 func parseProvider(raw json.RawMessage, insecure []string) (Provider, error) {
 	e, present, err := readEntry(raw)
 	if err != nil {
@@ -128,7 +131,7 @@ func parseProvider(raw json.RawMessage, insecure []string) (Provider, error) {
 		e.Algorithms = slices.Clone(defaultAlgorithms)
 	}
 	if !present.has("max_auth_age") {
-		e.MaxAuthAge = int(limits.ProviderAuthAge / time.Second)
+		e.MaxAuthAge = int(maxSignInAge / time.Second)
 	}
 	if !present.has("jit") {
 		e.JIT = "provision"
@@ -192,7 +195,7 @@ func (e entry) checkRules(present claims) error {
 	badDomain := func(domain string) bool { return !domainShape.MatchString(domain) }
 	refuse(present.has("email_domains") && len(e.EmailDomains) == 0 || slices.ContainsFunc(e.EmailDomains, badDomain),
 		"email_domains holds at least one domain name in lower case")
-	longest := int(limits.ProviderAuthAge / time.Second)
+	longest := int(maxSignInAge / time.Second)
 	refuse(e.MaxAuthAge < 1 || e.MaxAuthAge > longest, "max_auth_age is 1 to %d seconds", longest)
 	return errors.Join(wrong...)
 }

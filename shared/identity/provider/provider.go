@@ -67,7 +67,7 @@ type Event struct {
 	// Revoked reports that the provider no longer vouches for the subject. Other events are ignored.
 	Revoked  bool
 	IssuedAt time.Time
-	Expires  time.Time // ID has to be remembered until limits.ProviderLeeway after it
+	Expires  time.Time // ID has to be remembered until maxClockSkew after it
 }
 
 // Verifier verifies tokens of trusted providers. It must not be copied.

@@ -176,8 +176,11 @@ func (s *Service) End(ctx context.Context, secret, requestID string) error {
 }
 
 // List returns the live sessions of the caller, newest first, at most limits.ListedSessions.
+// maxListed is how many sessions of a member List returns.
+const maxListed = 50
+
 func (s *Service) List(ctx context.Context, a Authenticated) ([]Session, error) {
-	all, err := s.Store.List(ctx, a.Session.Workspace, a.Member.ID, limits.ListedSessions)
+	all, err := s.Store.List(ctx, a.Session.Workspace, a.Member.ID, maxListed)
 	now := s.Now()
 	return slices.DeleteFunc(all, func(session Session) bool {
 		return !session.live(now) || !a.Member.Live(session.CreatedAt) || session.Epoch != a.Session.Epoch

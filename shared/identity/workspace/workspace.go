@@ -64,8 +64,11 @@ func (w Workspace) Ended(t id.Term) bool {
 }
 
 // EndTerms returns EndedTerms with terms added and without those that ended longer than limits.TermMemory ago.
+// termMemory is how long a workspace knows which delegations ended.
+const termMemory = 2 * limits.ProviderAgentLife
+
 func (w Workspace) EndTerms(at time.Time, terms ...id.Term) []EndedTerm {
-	since := at.Add(-limits.TermMemory)
+	since := at.Add(-termMemory)
 	ended := slices.DeleteFunc(slices.Clone(w.EndedTerms), func(e EndedTerm) bool { return e.At.Before(since) })
 	for _, t := range terms {
 		ended = append(ended, EndedTerm{Term: t, At: at})

@@ -6,10 +6,10 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/fault"
-	"vitrine/shared/platform/limits"
 )
 
 // overhead is the memory of an entry besides its value: key, list element, map slot, and the allocator's rounding.
@@ -17,6 +17,8 @@ const overhead = 384
 
 // Cache keeps the most recently used values. All readers share a value, so it must not be changed. The cache does not
 // check access; its callers do that before they answer. A nil Cache keeps none.
+// maxReadTime is the longest read of a value.
+const maxReadTime = 10 * time.Second
 type Cache struct {
 	capacity int64
 
@@ -127,7 +129,7 @@ func (c *Cache) fill(ctx context.Context, key any, read func(context.Context) (a
 var errUnfinished = errors.New("cache: the read did not return")
 
 func (c *Cache) run(ctx context.Context, key any, f *fill, read func(context.Context) (any, int64, error)) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limits.CacheFill)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxReadTime)
 	defer cancel()
 	var size int64
 	f.err = errUnfinished

@@ -14,7 +14,6 @@ import (
 
 	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/fault"
-	"vitrine/shared/platform/limits"
 )
 
 // away is the code of callers that leave.
@@ -180,7 +179,7 @@ func TestAReaderWhoLeavesFailsNoOther(t *testing.T) {
 		c, release := New(10_000), make(chan struct{})
 		read := func(ctx context.Context) (string, int64, error) {
 			<-release
-			if end, ok := ctx.Deadline(); !ok || time.Until(end) != limits.CacheFill || ctx.Value(valueKey{}) != "first" {
+			if end, ok := ctx.Deadline(); !ok || time.Until(end) != maxReadTime || ctx.Value(valueKey{}) != "first" {
 				t.Errorf("the read ends at %v, with the value %v", end, ctx.Value(valueKey{}))
 			}
 			return "text", 4, ctx.Err()
@@ -218,7 +217,7 @@ func TestAReadThatHangsEndsByItself(t *testing.T) {
 			<-ctx.Done()
 			return "half a text", 10, ctx.Err()
 		})
-		if !errors.Is(err, context.DeadlineExceeded) || time.Since(started) != limits.CacheFill || c.size != 0 {
+		if !errors.Is(err, context.DeadlineExceeded) || time.Since(started) != maxReadTime || c.size != 0 {
 			t.Errorf("after %v: %v, %d bytes are kept", time.Since(started), err, c.size)
 		}
 	})

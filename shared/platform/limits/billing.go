@@ -5,12 +5,6 @@ import "time"
 // The limits of billing.
 const (
 	BillingLease     = 5 * time.Minute // how long one delivery of an event holds it
-	BillingMemory    = 30 * Day        // how long a processed event is remembered
 	BillingTolerance = 5 * time.Minute // greatest age of an event's signature
-	Invoices         = 12              // invoices that a page shows
-	Reconciliations  = 500             // workspaces that one reconciliation changes
 	BillingPatience  = 3 * Day         // how long a removal waits until a subscription is cancelled
-
-	BillingRead   = 2 * time.Second  // for the provider's part of a page; the rest of IdentityAnswer is for the tables
-	BillingAnswer = 20 * time.Second // time limit of opening a page of the provider, which is tried twice
 )

@@ -4,7 +4,6 @@ import "time"
 
 // Times of the deletion of a workspace.
 const (
-	DeletionGrace  = 14 * Day         // how long a deletion can be cancelled
-	RemovalWait    = 10 * time.Minute // how long a removal waits for other jobs
-	RemovalRecheck = 5 * time.Second  // how far indexes may lag behind a removal
+	DeletionGrace = 14 * Day         // how long a deletion can be cancelled
+	RemovalWait   = 10 * time.Minute // how long a removal waits for other jobs
 )

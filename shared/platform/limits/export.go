@@ -1,21 +1,13 @@
 package limits
 
-import "time"
-
 // The limits of an export. One function at a time makes an export. It holds the export for ExportLease, which is longer
 // than that function may run. ExportAttempts counts from the last volume that was completed.
 const (
-	ExportLease    = BundleLease
-	ExportAttempts = 5
-	ExportReplans  = 3               // how often a volume restarts at once because a file vanished
-	ExportTime     = Day             // an export that is not ready by then fails, because each deletion restarts it
-	ExportLife     = 7 * Day         // of the archives of a ready export
-	ExportURLLife  = time.Hour       // signed URL of one of its volumes
-	ExportRetry    = 5 * time.Second // when a client asks again for a pending export
-	ExportVolumes  = 1000            // volumes of one export
-	ExportListed   = 5000            // artifacts whose ids one item lists
-	ExportEvents   = 10_000          // events in one volume
-	ExportKeys     = 2 * LiveKeys    // API keys that an export describes
+	ExportLease   = BundleLease
+	ExportLife    = 7 * Day      // of the archives of a ready export
+	ExportVolumes = 1000         // volumes of one export
+	ExportListed  = 5000         // artifacts whose ids one item lists
+	ExportKeys    = 2 * LiveKeys // API keys that an export describes
 )
 
 // ExportVolume bounds one archive of an export. A revision is never split, so a revision larger than Bytes gets an

@@ -1,4 +1,5 @@
-// Package limits defines all numbers: caps, rates and lifetimes.
+// Package limits defines the numbers that operators set, that tiers differ in, and that several packages or their tests
+// share: caps, rates and lifetimes. A number that one package alone uses stands in that package.
 package limits
 
 import "time"
@@ -7,42 +8,31 @@ import "time"
 const (
 	MiB = 1 << 20
 
-	JSONBody      = 1 * MiB  // largest JSON request body
-	FormBody      = 64 << 10 // largest form, and any other short body
-	SchemaFile    = 25 * MiB // largest file that a session of any tier may declare
-	Text          = 4 * MiB  // largest text that a caller sends inline or edits in place
-	PathBytes     = 1024     // UTF-8 bytes of a file path
-	PathParts     = 64       // segments of a file path
-	TitleRunes    = 160
-	FilesPerTree  = 100 // files of a session and of a view
-	DefaultPage   = 50
-	MaxPage       = 100
-	CursorLength  = 500
-	ListedEntries = 100
-	InlineAnswer  = 5 * MiB   // largest encoded answer that carries a file's text
-	MCPBody       = 5_500_000 // largest request of the MCP host; its gateway passes it on in one piece
-	MCPText       = 4 * MiB   // characters of a text that a tool takes
-	CachedObject  = 256 << 10 // largest file whose bytes a host keeps in memory
+	JSONBody     = 1 * MiB  // largest JSON request body
+	FormBody     = 64 << 10 // largest form, and any other short body
+	SchemaFile   = 25 * MiB // largest file that a session of any tier may declare
+	Text         = 4 * MiB  // largest text that a caller sends inline or edits in place
+	PathBytes    = 1024     // UTF-8 bytes of a file path
+	PathParts    = 64       // segments of a file path
+	TitleRunes   = 160
+	FilesPerTree = 100 // files of a session and of a view
+	DefaultPage  = 50
+	MaxPage      = 100
+	CursorLength = 500
+	InlineAnswer = 5 * MiB   // largest encoded answer that carries a file's text
+	MCPBody      = 5_500_000 // largest request of the MCP host; its gateway passes it on in one piece
+	MCPText      = 4 * MiB   // characters of a text that a tool takes
 )
 
-// What the dashboard reads of a workspace. These numbers bound the cost of a search and of a count.
-const (
-	SearchedArtifacts = 1000
-	CountedArtifacts  = 10_000
-	CountAnswer       = 1800 * time.Millisecond // after which a page is shown without its counts
-	SelectedArtifacts = DefaultPage             // artifacts that one form may change
-	ExpiringSoon      = Day
-	NoticeLife        = 7 * Day // how long new access is announced
-	ListedSessions    = 50      // sessions of a member in one list
-)
+// ExpiringSoon is how long before its end an artifact counts as one that expires soon.
+const ExpiringSoon = Day
 
 // How much of a draft is read to warn about its pages.
 const (
-	LintedFiles     = 8           // files that are read, the entrypoint included
-	LintedFile      = 256 << 10   // largest of these files
-	LintTime        = time.Second // after which files not read yet get no warnings
-	LintWarnings    = 20          // of a revision; they are stored with it, as far as they fit
-	LargeEntrypoint = 5 * MiB     // above which a page takes long to open
+	LintedFiles     = 8         // files that are read, the entrypoint included
+	LintedFile      = 256 << 10 // largest of these files
+	LintWarnings    = 20        // of a revision; they are stored with it, as far as they fit
+	LargeEntrypoint = 5 * MiB   // above which a page takes long to open
 )
 
 // The largest answer of a function. FunctionBody computes the size of a body in it.
@@ -66,31 +56,22 @@ const (
 	ReplayLife        = 30 * Day // finished idempotency records
 	FinalizeLease     = 90 * time.Second
 	DraftLife         = Day              // a draft that is never published
-	DraftInFlight     = 5 * time.Second  // age below which an edit may be about to publish a draft
 	UnpinnedLife      = Day              // the least remaining life of an unpinned artifact
 	UploadPatience    = 15 * time.Second // age below which the jobs leave an upload session alone
 	CleanupSlack      = time.Hour        // how long after its session an upload that began in time may end
 	// CollectAfter is how long bytes outlive their last use, because a session that may reuse them is open for as long.
-	CollectAfter  = SessionLife + CleanupSlack
-	MinRetry      = time.Minute      // delay before failed work is tried again, doubled each time
-	MaxRetry      = time.Hour        // the upper bound of that delay
-	PurgeRound    = 10 * time.Second // how long one round goes on starting purges
-	TouchEvery    = 10 * time.Minute // how stale a key's last use may be
-	CursorLife    = Day
-	CounterLife   = time.Hour        // counters outlive their window by this
-	AllowanceLife = 3 * Day          // daily counters outlive their day by this
-	CacheFill     = 10 * time.Second // longest read of a value that is kept in memory
-	BrowserCache  = time.Minute      // how long a browser may show a file without asking again
+	CollectAfter = SessionLife + CleanupSlack
+	MinRetry     = time.Minute      // delay before failed work is tried again, doubled each time
+	MaxRetry     = time.Hour        // the upper bound of that delay
+	TouchEvery   = 10 * time.Minute // how stale a key's last use may be
+	CursorLife   = Day
 )
 
 // Lifetimes and counts of identity.
 const (
-	AgentTokenLife     = time.Hour               // access token of an agent registration
 	AgentTokens        = 10                      // live access tokens of one registration; the oldest is revoked first
 	RegistrationLife   = ClaimTokenLife          // of an anonymous registration and its assertion
 	ProviderAgentLife  = time.Hour               // registration and assertion of an agent that a provider vouched for
-	TermMemory         = 2 * ProviderAgentLife   // how long a workspace remembers which delegations ended
-	ProofSlack         = 5 * time.Minute         // how long after its end the id of a provider's token is remembered
 	AttemptLife        = 10 * time.Minute        // a claim attempt and its code
 	AttemptTries       = 5                       // wrong codes that end an attempt
 	RegistrationTries  = 15                      // wrong codes in all attempts together that lock a registration
@@ -104,10 +85,6 @@ const (
 	IdentityAnswer     = 2800 * time.Millisecond // time limit of an identity route, even if a dependency hangs
 	ProviderTokenLife  = 10 * time.Minute        // greatest age of an ID token that is exchanged
 	ProviderAnswer     = 256 << 10               // largest answer of the provider, in bytes
-	ProviderLeeway     = 2 * time.Minute         // clock skew of identity providers of agents
-	ProviderAssertion  = 10 * time.Minute        // the longest life of an assertion of such a provider
-	ProviderAuthAge    = time.Hour               // how long ago the person of such an assertion may have signed in
-	ProviderEventAge   = Day                     // greatest age of a security event of such a provider
 	MinKeySetLife      = 10 * time.Minute        // the least time until the keys of such a provider are read again
 	MaxKeySetLife      = Day                     // the longest, and how much longer old keys serve while reading fails
 	KeySearchEvery     = time.Minute             // least time between readings of a provider's keys for an unknown one
@@ -124,16 +101,13 @@ const (
 	RefreshGrace       = 10 * time.Second // how long a lost answer may be requested again
 	CodeLife           = time.Minute      // authorization code
 	ConsentLife        = 10 * time.Minute // an open consent page
-	ConfirmationLife   = 5 * time.Minute  // a question that an MCP client shows to a person
 	DeviceLife         = 15 * time.Minute
 	NewClientLife      = 7 * Day // an OAuth client that has no grant yet
 	UnusedClientLife   = 90 * Day
-	ClientURLBytes     = 512                     // of a client id that is the URL of a metadata document
-	DocumentBytes      = 10 << 10                // of a metadata document
-	DocumentTimeout    = 2200 * time.Millisecond // for reading one; the rest of IdentityAnswer is for the tables
-	DocumentRetry      = time.Minute             // wait after one could not be read or described no client
-	MinDocumentLife    = 5 * time.Minute         // the least time until one is read again
-	MaxDocumentLife    = Day                     // the longest, and how long an old one serves while reading fails
+	DocumentBytes      = 10 << 10        // of a metadata document
+	DocumentRetry      = time.Minute     // wait after one could not be read or described no client
+	MinDocumentLife    = 5 * time.Minute // the least time until one is read again
+	MaxDocumentLife    = Day             // the longest, and how long an old one serves while reading fails
 	CLIKeyLife         = 90 * Day
 	MaxKeyLifeDays     = 365 // longest life that a member may choose for a key
 	LoginKeys          = 20  // API keys that one login of the CLI may make
@@ -144,8 +118,6 @@ const (
 	WorkspaceNameRunes = 120
 	ReasonRunes        = 120              // the reason of an operator lockdown
 	ClientNameRunes    = 80               // the name of an OAuth client
-	DeviceNameRunes    = 64               // the name that a device sends
-	BrowserRunes       = 200              // the name that a browser sends
 	OperatorFresh      = 15 * time.Minute // how long after signing in an operator may act as one
 	FreshSignIn        = 15 * time.Minute // how long after signing in a member may export or delete everything
 	ClaimListed        = 100              // artifacts that the answer to a claim names
@@ -153,8 +125,6 @@ const (
 	EventLife          = 90 * Day
 	ReportLife         = EventLife // a report of abuse
 	ReportRunes        = 2000      // what its sender writes
-	ReportedBytes      = 4 << 10   // the address that its sender pastes
-	EmailBytes         = 254       // an e-mail address that a person types
 	MovedLife          = 90 * Day  // the remains of a claimed workspace
 )
 
@@ -168,8 +138,6 @@ const ProvisionQuota = 17
 const (
 	StreamsAbove      = 1 * MiB
 	LargeStreamsAbove = 8 * MiB
-	StreamLife        = 240 * time.Second
-	StreamWait        = 10 * time.Second // Retry-After when all streams are in use
 )
 
 // ReadWindow is the window in which the reads of an artifact are counted.

@@ -16,6 +16,8 @@ const firstPollBlock = int(time.Minute / limits.LiveWait)
 // Poll takes a permit for a poll of an open page of an artifact, and returns how long the page waits until its next
 // poll. Polls have a limit of their own, so that open pages use up no reads of other readers. The wait grows with the
 // polls of the last minute, so that all pages of one artifact together stay below the limit.
+// maxLiveWait is the wait of an open page where many pages of one artifact are open.
+const maxLiveWait = time.Minute
 func (l *Limiter) Poll(ctx context.Context, artifact id.Artifact, holder string) (r Read, wait time.Duration) {
 	if l.Limits.Off {
 		return Read{}, limits.LiveWait
@@ -33,7 +35,7 @@ func (l *Limiter) Poll(ctx context.Context, artifact id.Artifact, holder string)
 	case err != nil:
 		r.Refusal = counterUnavailable(fault.DatabaseUnavailable, err)
 	case !ok:
-		r.Refusal = refusal(fault.RateLimitedArtifact, polls, now.Add(limits.MaxLiveWait), now)
+		r.Refusal = refusal(fault.RateLimitedArtifact, polls, now.Add(maxLiveWait), now)
 	default:
 		wait = pollWait(l.leases.perWindow(w, l.Now()), r.limit)
 	}
@@ -43,7 +45,7 @@ func (l *Limiter) Poll(ctx context.Context, artifact id.Artifact, holder string)
 // pollWait returns the wait between two polls of a page from the number of polls in a window. It is the longest wait at
 // the limit, and less in proportion below it.
 func pollWait(counted, limit int) time.Duration {
-	wait := limits.MaxLiveWait * time.Duration(min(counted, limit)) / time.Duration(limit)
+	wait := maxLiveWait * time.Duration(min(counted, limit)) / time.Duration(limit)
 	return max(limits.LiveWait, wait.Round(time.Second))
 }
 

@@ -103,14 +103,14 @@ func TestAPollThatIsRefusedWaitsLongest(t *testing.T) {
 		if want == "" && r.Refusal == nil {
 			continue
 		}
-		if f := fault.Of(r.Refusal); r.Refusal == nil || f.Code != want || f.RetryAfter != limits.MaxLiveWait {
+		if f := fault.Of(r.Refusal); r.Refusal == nil || f.Code != want || f.RetryAfter != maxLiveWait {
 			t.Errorf("poll %d: %v", n, r.Refusal)
 		}
 	}
 	if r := limiter.Artifact(t.Context(), a, "file"); r.Refusal != nil {
 		t.Errorf("polls took a read: %v", r.Refusal)
 	}
-	*now = now.Add(limits.MaxLiveWait)
+	*now = now.Add(maxLiveWait)
 	if r, _ := limiter.Poll(t.Context(), a, "live/link"); r.Refusal != nil {
 		t.Errorf("a minute later: %v", r.Refusal)
 	}

@@ -31,6 +31,11 @@ const (
 )
 
 // StreamStore is the store of Streams.
+// streamLife is when a stream ends that is not released. It is also the time limit of content's function.
+const streamLife = 240 * time.Second
+
+// streamWait is the Retry-After when all streams are in use.
+const streamWait = 10 * time.Second
 type StreamStore interface {
 	// AcquireStream takes the slot of a stream if it is free at now. Otherwise ok is false, and free lists the free slots
 	// below most. It may be repeated.
@@ -91,7 +96,7 @@ func (s *Streams) acquire(ctx context.Context, kind, subject string, most int) (
 		Kind:    kind,
 		Subject: subject,
 		Slot:    rand.IntN(most),
-		Until:   now.Add(limits.StreamLife - unique),
+		Until:   now.Add(streamLife - unique),
 	}
 	return conflict.Retry(slotPolicy, func() (Stream, error) {
 		free, ok, err := s.Store.AcquireStream(ctx, stream, most, now)
@@ -110,7 +115,7 @@ func (s *Streams) acquire(ctx context.Context, kind, subject string, most int) (
 
 func tooManyStreams() error {
 	return fault.New(fault.RateLimitedArtifact,
-		"too many large files are being sent at once; wait as long as Retry-After says").After(limits.StreamWait)
+		"too many large files are being sent at once; wait as long as Retry-After says").After(streamWait)
 }
 
 // release ends streams within giveBackTime, because the reader's request waits for it. It drops a failure, because a

@@ -82,7 +82,7 @@ func TestStreamsOfAnAddressAndOfAnArtifactAreCapped(t *testing.T) {
 		t.Fatal(err, err2)
 	}
 	if _, err = acquire("1", b); fault.CodeOf(err) != fault.RateLimitedArtifact ||
-		fault.Of(err).RetryAfter != limits.StreamWait {
+		fault.Of(err).RetryAfter != streamWait {
 		t.Errorf("the third stream of an address: %v", err)
 	}
 	if n := len(store.held); n != 4 {
@@ -146,7 +146,7 @@ func TestAStreamThatNobodyReleasesEnds(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	*now = now.Add(limits.StreamLife - 2*time.Millisecond)
+	*now = now.Add(streamLife - 2*time.Millisecond)
 	if _, err := s.Acquire(t.Context(), "1", a, large); err == nil {
 		t.Error("a stream ended early")
 	}

@@ -3,8 +3,6 @@ package text
 import (
 	"strings"
 	"unicode/utf8"
-
-	"vitrine/shared/platform/limits"
 )
 
 // Message returns a text of several lines that a stranger wrote, with OneLine applied to each line and without blank
@@ -20,9 +18,11 @@ func Message(value string, most int) (string, bool) {
 
 // Email returns an e-mail address without the spaces around it, and reports whether it has the form of one: a bare
 // address without a display name, in printable characters that need no quotes.
+// maxEmailBytes is the longest e-mail address that a person may type.
+const maxEmailBytes = 254
 func Email(value string) (string, bool) {
 	value = strings.TrimSpace(value)
 	local, domain, _ := strings.Cut(value, "@")
-	return value, local != "" && domain != "" && len(value) <= limits.EmailBytes && Identifier(value) &&
+	return value, local != "" && domain != "" && len(value) <= maxEmailBytes && Identifier(value) &&
 		!strings.ContainsAny(local, "<>()[],;:\\\"") && !strings.ContainsAny(domain, "<>(),;\\\"@")
 }

@@ -44,8 +44,13 @@ func ClientName(name string) (string, bool) {
 }
 
 // DeviceName applies OneLine to the name that a device gives itself, and cuts it at limits.DeviceNameRunes.
+// What programs say about themselves is cut at these numbers of characters.
+const (
+	maxDeviceNameRunes = 64
+	maxBrowserRunes    = 200
+)
 func DeviceName(name string) string {
-	return strings.TrimSpace(Cut(OneLine(name), limits.DeviceNameRunes))
+	return strings.TrimSpace(Cut(OneLine(name), maxDeviceNameRunes))
 }
 
 // Browser returns the printable characters of a browser's User-Agent, cut at limits.BrowserRunes.
@@ -55,7 +60,7 @@ func Browser(agent string) string {
 			return r
 		}
 		return -1
-	}, strings.ToValidUTF8(agent, "")), limits.BrowserRunes)
+	}, strings.ToValidUTF8(agent, "")), maxBrowserRunes)
 }
 
 // OneLine returns a text as one line with single spaces between words. It drops invisible characters and those that

@@ -237,7 +237,7 @@ func TestWhatNamesNothingIsRefusedWithWhatToPaste(t *testing.T) {
 		"https://elsewhere.test/al/" + public, "https://app.test.evil/al/" + public, "https://x@app.test/al/" + public,
 		"https://content.test/v/short/index.html", "al/" + public, "//app.test/al/" + public,
 		"javascript:alert(1)", "<script>alert(1)</script>", "\u202e" + public, public + "\x00",
-		"/al/" + public + strings.Repeat("x", limits.ReportedBytes),
+		"/al/" + public + strings.Repeat("x", maxTargetBytes),
 	} {
 		err := e.File(t.Context(), filed(text))
 		var refused *Invalid

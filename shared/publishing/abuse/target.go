@@ -7,7 +7,6 @@ import (
 
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/id"
-	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/token"
 )
 
@@ -24,9 +23,12 @@ type Reader struct {
 }
 
 // Read reads an id, or an address of this deployment with or without its origin. ok is false for any other text.
+// maxTargetBytes is the longest text that a report may name its target by.
+const maxTargetBytes = 4 << 10
+
 func (r Reader) Read(text string) (t Target, ok bool) {
 	text = strings.TrimSpace(text)
-	if len(text) > limits.ReportedBytes {
+	if len(text) > maxTargetBytes {
 		return t, false
 	}
 	if end := strings.IndexAny(text, "?#"); end >= 0 {

@@ -67,6 +67,9 @@ type Availability struct {
 // Availability returns the bundle as clients see it, with a URL for claims if it is ready. A pending bundle is expected
 // l.Bundles after the publication, when its function runs next. A deployment that turned bundles off reports pending
 // ones as disabled, because no function makes them.
+// bundleRetry is when a client asks again for a bundle that is late.
+const bundleRetry = 5 * time.Second
+
 func (r Revision) Availability(
 	urls *address.URLBuilder, l *limits.Limits, claims token.Claims, now time.Time,
 ) (Availability, error) {
@@ -76,7 +79,7 @@ func (r Revision) Availability(
 	case r.Bundle.Status == BundlePending:
 		left := r.PublishedAt.Add(l.Bundles).Sub(now)
 		if left <= 0 {
-			left = max(min(l.Bundles, limits.BundleRetry), r.Bundle.leased(now))
+			left = max(min(l.Bundles, bundleRetry), r.Bundle.leased(now))
 		}
 		wait := max(time.Second, (left + time.Second - 1).Truncate(time.Second)) // rounded up, for Retry-After
 		return Availability{Status: BundlePending, RetryAfter: wait}, nil

@@ -68,15 +68,21 @@ func (s *Service) ListAll(ctx context.Context, by credential.Actor, p Page) (_ [
 	return s.page(ctx, by, p, webName, Query{Gone: true})
 }
 
-// Newest returns the newest artifacts that the caller's workspace has or had, up to limits.SearchedArtifacts. more
-// reports that there are older ones.
+// The cost of a search and of a count grows up to these numbers of artifacts and no further.
+const (
+	maxSearched = 1000
+	maxCounted  = 10_000
+)
+
+// Newest returns the newest artifacts that the caller's workspace has or had, up to maxSearched. more reports that
+// there are older ones.
 func (s *Service) Newest(ctx context.Context, by credential.Actor) (rows []Artifact, more bool, err error) {
-	return s.Store.List(ctx, s.whole(by, limits.SearchedArtifacts))
+	return s.Store.List(ctx, s.whole(by, maxSearched))
 }
 
-// Count counts the artifacts that the caller's workspace has or had, up to limits.CountedArtifacts.
+// Count counts the artifacts that the caller's workspace has or had, up to maxCounted.
 func (s *Service) Count(ctx context.Context, by credential.Actor) (Counts, error) {
-	return s.Store.Count(ctx, s.whole(by, limits.CountedArtifacts))
+	return s.Store.Count(ctx, s.whole(by, maxCounted))
 }
 
 // whole returns a query for all artifacts of the caller's workspace, up to a number.

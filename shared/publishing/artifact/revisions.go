@@ -7,7 +7,6 @@ import (
 
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/id"
-	"vitrine/shared/platform/limits"
 )
 
 // History reads the revisions of artifacts.
@@ -23,6 +22,9 @@ func (s *Service) Revision(ctx context.Context, a id.Artifact, r id.Revision) (*
 
 // Revisions lists the newest limits.ListedEntries revisions of an artifact of the caller's workspace, in any status:
 // drafts first, then by number and creation, newest first.
+// maxListedRevisions is how many revisions a list has.
+const maxListedRevisions = 100
+
 func (s *Service) Revisions(ctx context.Context, by credential.Actor, a *Artifact) ([]Revision, error) {
 	if a == nil || a.Owner != by.Workspace.ID {
 		return nil, NotFound()
@@ -39,7 +41,7 @@ func (s *Service) Revisions(ctx context.Context, by credential.Actor, a *Artifac
 			cmp.Compare(x.ID, y.ID),
 		)
 	})
-	return revisions[:min(len(revisions), limits.ListedEntries)], nil
+	return revisions[:min(len(revisions), maxListedRevisions)], nil
 }
 
 func draftFirst(x, y Revision) int {

@@ -18,7 +18,6 @@ import (
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/keyring"
-	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/tree"
 )
@@ -167,7 +166,7 @@ func (e *env) compare(t testing.TB, q Query) contract.Comparison {
 	for _, f := range out.Files {
 		size += len(f.Diff)
 	}
-	if size > limits.DiffAnswer {
+	if size > maxAnswerBytes {
 		t.Errorf("an answer has %d bytes of diffs", size)
 	}
 	return out

@@ -38,13 +38,19 @@ type page struct {
 	files   []File
 }
 
+const (
+	maxAnswerBytes = 64 << 10 // of diffs in one answer
+	// maxFillTime is when an answer takes no more files, so that it does not come too late.
+	maxFillTime = 1200 * time.Millisecond
+)
+
 func newPage(s *Service, a *artifact.Artifact, q Query) page {
 	p := page{
 		Service: s,
 		home:    a.StorageWorkspace,
 		content: q.Content,
-		room:    weight{limits.DiffAnswer, math.MaxInt},
-		until:   s.Now().Add(limits.ComparisonTime),
+		room:    weight{maxAnswerBytes, math.MaxInt},
+		until:   s.Now().Add(maxFillTime),
 		files:   []File{},
 	}
 	if q.Most > 0 {

@@ -133,7 +133,7 @@ func TestAReviewTakesNoMoreFilesAfterAWhile(t *testing.T) {
 	}
 	e := newEnv(t, old, fresh)
 	at := now
-	e.Now = func() time.Time { at = at.Add(2 * limits.ComparisonTime); return at }
+	e.Now = func() time.Time { at = at.Add(2 * maxFillTime); return at }
 	out := e.review(t, Query{})
 	if len(out.Files) != 1 || out.Next == "" {
 		t.Errorf("%d files, more: %t", len(out.Files), out.Next != "")

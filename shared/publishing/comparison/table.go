@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff/lcs"
-
-	"vitrine/shared/platform/limits"
 )
 
 // Cell is a cell of a table in one or both revisions.
@@ -36,6 +34,9 @@ func (r Row) weight() weight {
 // column is a column by its index in each table; -1: that table does not have it.
 type column struct{ from, to int }
 
+// maxColumns is how many columns a table has at most that is compared by cells.
+const maxColumns = 64
+
 // compareTables returns the first row, and the rows that differ between two tables of comma-separated values. ok is
 // false for texts that cannot be compared by cell: those that do not parse, are empty, or have rows that are too wide
 // or too long.
@@ -48,7 +49,7 @@ func compareTables(before, after string) (head Row, rows []Row, ok bool) {
 	widen(from)
 	widen(to)
 	columns := columnsOf(first(from), first(to))
-	if len(columns) > limits.ComparedColumns {
+	if len(columns) > maxColumns {
 		return head, nil, false
 	}
 	head = compareRow(columns, first(from), first(to))
@@ -82,7 +83,7 @@ func records(text string) ([][]string, bool) {
 	r.Comma = separator(text)
 	r.FieldsPerRecord = -1
 	out, err := r.ReadAll()
-	wide := slices.ContainsFunc(out, func(row []string) bool { return len(row) > limits.ComparedColumns })
+	wide := slices.ContainsFunc(out, func(row []string) bool { return len(row) > maxColumns })
 	return out, err == nil && !wide
 }
 

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"vitrine/shared/platform/limits"
 )
 
 // written writes a row with its cells as people mark them by hand.
@@ -71,7 +69,7 @@ func TestTablesAreComparedByCell(t *testing.T) {
 }
 
 func TestWhatIsNoTableIsNotComparedByCell(t *testing.T) {
-	wide := strings.Repeat("x,", limits.ComparedColumns) + "x\n"
+	wide := strings.Repeat("x,", maxColumns) + "x\n"
 	for name, texts := range map[string][2]string{
 		"a quote in a cell":      {"a\n1\n", "a\nx\"y\n"},
 		"it was none":            {"a\n\"\n", "a\n1\n"},

@@ -112,12 +112,15 @@ func (r *Reader) Find(ctx context.Context, text, path string) (File, error) {
 
 // maxAge returns how long a browser may show a file again without asking. It is zero for HTML and the entrypoint,
 // because the policy of HTML depends on the frame. It is zero for all that a link opened, because links can be revoked.
+// maxBrowserCache is how long a browser may show a file without asking again.
+const maxBrowserCache = time.Minute
+
 func (r *Reader) maxAge(c token.Claims, shown artifact.Revision, path string) time.Duration {
 	if c.Link != "" || shown.Entrypoint == "" || path == shown.Entrypoint || media.IsHTML(path) {
 		return 0
 	}
 	left := c.Expires.Sub(r.Now()).Truncate(time.Second)
-	return max(0, min(left, limits.BrowserCache))
+	return max(0, min(left, maxBrowserCache))
 }
 
 // load reads the state, the tree and the limit of reads at once. It gives a refused read back to the limit if others

@@ -9,7 +9,6 @@ import (
 	"vitrine/shared/platform/cache"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
-	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/tree"
 )
 
@@ -22,9 +21,12 @@ type objectKey struct {
 	content tree.Content
 }
 
+// maxCachedFile is the largest file whose bytes are kept in memory.
+const maxCachedFile = 256 << 10
+
 // cacheable reports whether the bytes of a file are kept in memory.
 func (r *Reader) cacheable(f File) bool {
-	return r.Cache != nil && !f.Bundle && f.Size <= limits.CachedObject
+	return r.Cache != nil && !f.Bundle && f.Size <= maxCachedFile
 }
 
 // openCached opens a part of a file in memory. The bytes are a string, because readers share them and must not change

@@ -70,7 +70,7 @@ func TestAPartBeyondTheFileIsRefused(t *testing.T) {
 }
 
 func TestOnlySmallFilesAreKeptInMemory(t *testing.T) {
-	for size, opened := range map[int]int{limits.CachedObject: 1, limits.CachedObject + 1: 2} {
+	for size, opened := range map[int]int{maxCachedFile: 1, maxCachedFile + 1: 2} {
 		e := newEnv(t)
 		long := strings.Repeat("x", size)
 		e.bytes.body = func() io.Reader { return strings.NewReader(long) }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"vitrine/shared/platform/fault"
-	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/artifact"
 )
 
@@ -21,9 +20,12 @@ const (
 // settled waits until the draft of another edit is published, and returns the artifact. It gives up after maxWaits. It
 // does not wait for a draft older than limits.DraftInFlight, because that one waits for its owner. Opening a session
 // refuses an artifact that still has a draft.
+// draftInFlight is how young a draft is that an edit is about to publish.
+const draftInFlight = 5 * time.Second
+
 func (t *task) settled(ctx context.Context, a *artifact.Artifact) (*artifact.Artifact, error) {
 	for range maxWaits {
-		if a.Draft == "" || t.Now().Sub(a.DraftAt) >= limits.DraftInFlight {
+		if a.Draft == "" || t.Now().Sub(a.DraftAt) >= draftInFlight {
 			return a, nil
 		}
 		if err := pause(ctx); err != nil {

@@ -150,12 +150,15 @@ func (s *Service) Find(ctx context.Context, by credential.Actor) (*Export, error
 
 // URL returns a signed URL of an archive of a ready export. It is empty for an export in another state, and for a
 // caller without a fresh sign-in.
+// urlLife is how long the signed URL of an archive is valid.
+const urlLife = time.Hour
+
 func (s *Service) URL(by credential.Actor, e Export, volume int) (string, error) {
 	now := s.Now()
 	if e.At(now).Status != Ready || requireFresh(by, now) != nil {
 		return "", nil
 	}
-	end := now.Add(limits.ExportURLLife)
+	end := now.Add(urlLife)
 	if e.ExpiresAt.Before(end) {
 		end = e.ExpiresAt
 	}
@@ -168,6 +171,9 @@ func (s *Service) URL(by credential.Actor, e Export, volume int) (string, error)
 }
 
 // View returns the wire form of an export for a caller. It holds null if there is no export.
+// retryAfter is when a client asks again for an export that is made.
+const retryAfter = 5 * time.Second
+
 func (s *Service) View(by credential.Actor, e *Export) (contract.ExportStatus, error) {
 	if e == nil {
 		return contract.ExportStatus{}, nil
@@ -187,7 +193,7 @@ func (s *Service) View(by credential.Actor, e *Export) (contract.ExportStatus, e
 		view.FailureReason = &e.Reason
 	}
 	if e.Status == Pending {
-		view.RetryAfterSeconds = contract.Seconds(limits.ExportRetry)
+		view.RetryAfterSeconds = contract.Seconds(retryAfter)
 	}
 	if e.Status == Ready {
 		var err error

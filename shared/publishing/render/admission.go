@@ -10,10 +10,38 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
+// What the pages that a process makes at once may hold. Beyond that readers are told to come again.
+const (
+	maxWait           = 2 * time.Second // for a place
+	maxReaders        = 16              // pages that readers wait for
+	maxWorkspaceViews = 4               // of one workspace, those included that were given up and go on
+	maxRunaways       = 16              // views that were given up and go on; then files are shown as text
+	// maxRunawayTime is how long such views may go on after the answer of a function, which then ends: Lambda would let
+	// them go on under the next request.
+	maxRunawayTime = 500 * time.Millisecond
+
+	maxMemory          = 256 << 20 // reserved by weight; a function has 512 MB
+	maxWorkspaceMemory = 192 << 20 // of that by one workspace, and at most by one page
+	pageMemory         = 2 << 20   // of every page
+)
+
+// Bytes of memory that a view reserves for each byte that it reads. Each is above the highest ratio of live heap to
+// bytes that was measured, with the collector at 10 % and a sample each millisecond, for prose, lists of a letter,
+// tables of letters, code, coloured logs, cells of 1 KB, numbers in JSON and YAML, and notebooks of texts and images.
+const (
+	markdownWeight = 640 // nested lists of a letter; prose takes 60
+	codeWeight     = 40
+	logWeight      = 40
+	tableWeight    = 8
+	dataWeight     = 576 // numbers in YAML; JSON takes 20
+	notebookWeight = 32
+	patchWeight    = 16
+)
+
 // weight returns the memory that a page of the source reserves.
 func (s Source) weight() int64 {
 	v := views[s.view()]
-	return min(limits.RenderBase+v.weight*min(v.most, s.File.Size), limits.WorkspaceRenderMemory)
+	return min(pageMemory+v.weight*min(v.most, s.File.Size), maxWorkspaceMemory)
 }
 
 // admission bounds what the pages of a process hold at once, and the share of an artifact and of a workspace. A reader
@@ -50,16 +78,16 @@ type reservation struct {
 // share is used up.
 func (a *admission) reserve(ctx context.Context, s Source) (*reservation, error) {
 	r, full := &reservation{admission: a, of: s, weight: s.weight()}, ""
-	err := a.wait(ctx, limits.RenderWait, func() bool {
+	err := a.wait(ctx, maxWait, func() bool {
 		if full = a.full(r); full == "" {
-			r.reader, r.textOnly = true, a.runaways >= limits.RunawayViews
+			r.reader, r.textOnly = true, a.runaways >= maxRunaways
 			r.count(1)
 		}
 		return full == ""
 	})
 	if err == nil && full != "" {
 		err = fault.New(fault.RateLimitedArtifact,
-			"too many pages of this %s are being made at once; wait as long as Retry-After says", full).After(limits.RenderTime)
+			"too many pages of this %s are being made at once; wait as long as Retry-After says", full).After(maxPageTime)
 	}
 	return r, err
 }
@@ -70,9 +98,9 @@ func (a *admission) full(r *reservation) string {
 	switch {
 	case a.views[r.of.Artifact] >= limits.ArtifactRenders:
 		return "artifact"
-	case a.views[w] >= limits.WorkspaceRenders, a.reserved[w]+r.weight > limits.WorkspaceRenderMemory:
+	case a.views[w] >= maxWorkspaceViews, a.reserved[w]+r.weight > maxWorkspaceMemory:
 		return "workspace"
-	case a.readers >= limits.RendersAtOnce, a.memory+r.weight > limits.RenderMemory:
+	case a.readers >= maxReaders, a.memory+r.weight > maxMemory:
 		return "deployment"
 	}
 	return ""
@@ -134,7 +162,7 @@ func (r *reservation) set(mark *bool, to bool) {
 
 // Settle waits for views that go on without a reader, at most limits.RunawayTime. It returns how many still do.
 func (r *Renderer) Settle() (n int) {
-	_ = r.admission.wait(context.Background(), limits.RunawayTime, func() bool {
+	_ = r.admission.wait(context.Background(), maxRunawayTime, func() bool {
 		n = r.admission.runaways
 		return n == 0
 	})

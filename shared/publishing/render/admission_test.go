@@ -104,7 +104,7 @@ func TestAReaderWhoWaitsGetsThePlaceThatBecomesFree(t *testing.T) {
 
 func TestT91AViewThatWasGivenUpHoldsThePlacesOfItsArtifactAlone(t *testing.T) {
 	inBubble(t, func(t *testing.T, c readers, release chan struct{}) {
-		for i := range 2 * limits.RendersAtOnce { // far more than there are slots
+		for i := range 2 * maxReaders { // far more than there are slots
 			ctx, leave := context.WithCancel(t.Context())
 			left := c.ask(ctx, stuck("w", "1", release))
 			leave()
@@ -144,7 +144,7 @@ func TestT91AReaderOfAViewThatDoesNotEndGetsTheText(t *testing.T) {
 
 func TestT91TooManyViewsWithoutReadersStopNobody(t *testing.T) {
 	inBubble(t, func(t *testing.T, c readers, release chan struct{}) {
-		for i := range limits.RunawayViews {
+		for i := range maxRunaways {
 			ctx, leave := context.WithCancel(t.Context())
 			name := string(rune('a' + i))
 			left := c.ask(ctx, stuck(name, name, release))
@@ -156,7 +156,7 @@ func TestT91TooManyViewsWithoutReadersStopNobody(t *testing.T) {
 			t.Error(err)
 		}
 		wantHas(t, out.String(), "other files take too long", "so this is its text")
-		if n := c.admission.runaways; n != limits.RunawayViews {
+		if n := c.admission.runaways; n != maxRunaways {
 			t.Errorf("%d views go on", n)
 		}
 	})
@@ -166,14 +166,14 @@ func TestT91PagesReserveMemoryBeforeTheyParse(t *testing.T) {
 	inBubble(t, func(t *testing.T, c readers, release chan struct{}) {
 		large := func(w string) Source {
 			s := stuck(w, w, release)
-			s.Path, s.File.Path, s.File.Size = "a.ipynb", "a.ipynb", limits.RenderedNotebook
+			s.Path, s.File.Path, s.File.Size = "a.ipynb", "a.ipynb", maxNotebook
 			return s
 		}
 		c.ask(t.Context(), large("1"))
 		c.wantRefused(prompt("1", "2"), "this workspace")
 		c.wantRefused(large("2"), "this deployment")
 		c.wantPage(prompt("3", "3"))
-		if c.admission.memory != limits.WorkspaceRenderMemory {
+		if c.admission.memory != maxWorkspaceMemory {
 			t.Errorf("%d bytes are reserved", c.admission.memory)
 		}
 	})
@@ -185,7 +185,7 @@ func TestAReaderWaitsForAPlaceForPartOfItsTime(t *testing.T) {
 		c.ask(t.Context(), stuck("w", "1", release))
 		at := time.Now()
 		c.wantRefused(prompt("w", "1"), "this artifact")
-		if waited := time.Since(at); waited != limits.RenderWait {
+		if waited := time.Since(at); waited != maxWait {
 			t.Errorf("it waits %v", waited)
 		}
 		ctx, leave := context.WithCancel(t.Context())

@@ -8,8 +8,6 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
-
-	"vitrine/shared/platform/limits"
 )
 
 // budget bounds what the parser of Markdown may spend on a document. The parser takes quadratic time for some
@@ -21,7 +19,13 @@ type budget struct {
 	err           error // of the first construct that costs too much; later text is not parsed
 }
 
-func newBudget() *budget { return &budget{steps: limits.MarkdownSteps, memory: limits.MarkdownMemory} }
+const (
+	maxSteps        = 200_000_000 // of the parser where it takes quadratic time
+	maxParserMemory = 200_000_000 // bytes, as estimated
+	maxLevels       = 1_000       // quotations and lists that one line opens
+)
+
+func newBudget() *budget { return &budget{steps: maxSteps, memory: maxParserMemory} }
 
 // The measured costs of steps and nodes. A step is a nanosecond or two.
 const (
@@ -40,13 +44,13 @@ const (
 // spend takes steps from the budget. The error names what if too few are left.
 func (b *budget) spend(steps int, what string) {
 	if b.steps -= steps; b.steps < 0 && b.err == nil {
-		b.err = fmt.Errorf("%w: reading its %s takes more than %d steps", errFailed, what, limits.MarkdownSteps)
+		b.err = fmt.Errorf("%w: reading its %s takes more than %d steps", errFailed, what, maxSteps)
 	}
 }
 
 func (b *budget) hold(memory int, what string) {
 	if b.memory -= memory; b.memory < 0 && b.err == nil {
-		b.err = fmt.Errorf("%w: reading its %s takes more than %s of memory", errFailed, what, size(limits.MarkdownMemory))
+		b.err = fmt.Errorf("%w: reading its %s takes more than %s of memory", errFailed, what, size(maxParserMemory))
 	}
 }
 
@@ -57,8 +61,8 @@ func (b *budget) document(source []byte) {
 		var line []byte
 		line, rest, _ = bytes.Cut(rest, []byte("\n"))
 		opened, indent, inner := containers(line)
-		if opened > limits.MarkdownLevels {
-			b.err = fmt.Errorf("%w: a line is deeper than %d quotations and lists", errFailed, limits.MarkdownLevels)
+		if opened > maxLevels {
+			b.err = fmt.Errorf("%w: a line is deeper than %d quotations and lists", errFailed, maxLevels)
 		}
 		if len(inner) > 0 {
 			if opened > 0 || blank || !letter(inner[0]) {

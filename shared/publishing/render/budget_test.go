@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"vitrine/shared/platform/limits"
 )
 
 // refusal is why a document of Markdown is not parsed; empty: it is.
@@ -49,8 +47,8 @@ func TestT89MarkdownThatItsParserCannotEndIsNotParsed(t *testing.T) {
 		"$$\n" + strings.Repeat("*a_ ", large/4):                                  "marks of emphasis",
 		strings.Repeat("- ", 500) + "x\n" + strings.Repeat("\n", large):           "quotations and lists",
 		strings.Repeat("*", 1<<20) + "a" + strings.Repeat("*", 1<<20):             "memory",
-		strings.Repeat("a\n=\n", limits.RenderedMarkdown/4):                       "memory",
-		strings.Repeat("[", limits.RenderedMarkdown):                              "memory",
+		strings.Repeat("a\n=\n", maxMarkdown/4):                                   "memory",
+		strings.Repeat("[", maxMarkdown):                                          "memory",
 		"> " + strings.Repeat("a *b* ", 20_000) + "\n\n" + strings.Repeat("c", 9): "marks of emphasis",
 	} {
 		if got := refusal(t, text); !strings.Contains(got, says) {
@@ -91,9 +89,9 @@ func TestLargeDocumentsThatAreParsedInTimeAreParsed(t *testing.T) {
 }
 
 func TestT89YAMLAndNotebooksAreCountedBeforeTheyAreHeld(t *testing.T) {
-	page := pageOf(t, sourceOf("a.yaml", "["+strings.Repeat("1,", limits.YAMLValues+1)+"1]"), Query{})
+	page := pageOf(t, sourceOf("a.yaml", "["+strings.Repeat("1,", maxYAMLValues+1)+"1]"), Query{})
 	wantHas(t, page, "it has more than 150000 values")
-	outputs := `[` + strings.Repeat(`{},`, limits.NotebookOutputs+5) + `{"output_type":"stream","text":"beyond the last"}]`
+	outputs := `[` + strings.Repeat(`{},`, maxOutputs+5) + `{"output_type":"stream","text":"beyond the last"}]`
 	page = pageOf(t, sourceOf("a.ipynb", `{"cells":[{"cell_type":"code","outputs":`+outputs+`}]}`), Query{})
 	wantHas(t, page, "Only the first 20000 outputs are shown.")
 	wantNot(t, page, "beyond the last")
@@ -102,8 +100,8 @@ func TestT89YAMLAndNotebooksAreCountedBeforeTheyAreHeld(t *testing.T) {
 		t.Errorf("%d outputs of %d are held (%v)", len(got), cap(got), err)
 	}
 	var c cells
-	if err := c.UnmarshalJSON([]byte(`[` + strings.Repeat(`{},`, 3*limits.NotebookCells) + `{}]`)); err != nil ||
-		len(c.shown) != limits.NotebookCells || c.count != 3*limits.NotebookCells+1 {
+	if err := c.UnmarshalJSON([]byte(`[` + strings.Repeat(`{},`, 3*maxNotebookCells) + `{}]`)); err != nil ||
+		len(c.shown) != maxNotebookCells || c.count != 3*maxNotebookCells+1 {
 		t.Errorf("%d cells of %d are held (%v)", len(c.shown), c.count, err)
 	}
 	markdown := `{"cells":[{"cell_type":"markdown","source":"` + strings.Repeat("*a_ ", 20_000) + `"},{"cell_type":"code","source":"x = 1"}]}`

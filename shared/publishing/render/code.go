@@ -6,11 +6,19 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/alecthomas/chroma/v2"
 	"github.com/alecthomas/chroma/v2/lexers"
+)
 
-	"vitrine/shared/platform/limits"
+const (
+	maxText          = 1 << 20 // bytes of a text or of code that is shown
+	maxLines         = 20_000  // of such a text
+	maxLine          = 8 << 10 // bytes of such a line
+	maxHighlighted   = 1 << 20 // bytes of code that is coloured in one page; the rest is plain
+	maxHighlightTime = 2 * time.Second
+	sniffedBytes     = 512 // that tell whether a file is text
 )
 
 // codeView shows code and text with numbered lines.
@@ -19,7 +27,7 @@ func codeView(ctx context.Context, s Source, b *body, _ Query) error {
 	if err != nil {
 		return err
 	}
-	colouring, cancel := context.WithTimeout(ctx, limits.HighlightTime)
+	colouring, cancel := context.WithTimeout(ctx, maxHighlightTime)
 	defer cancel()
 	numbered(b, highlight(colouring, lexerOf(s.Path), text), s.Path)
 	return nil
@@ -41,17 +49,17 @@ func (s Source) plain(ctx context.Context, b *body) error {
 
 // isText reports whether the beginning of a file looks like text.
 func isText(text string) bool {
-	return !strings.ContainsRune(text[:min(len(text), limits.SniffedText)], 0)
+	return !strings.ContainsRune(text[:min(len(text), sniffedBytes)], 0)
 }
 
 // shownText reads the part of a text that a page shows, with line feeds as line ends.
 func (s Source) shownText(ctx context.Context, b *body) (string, error) {
-	source, err := s.read(ctx, limits.RenderedText)
+	source, err := s.read(ctx, maxText)
 	if err != nil {
 		return "", err
 	}
-	if s.File.Size > limits.RenderedText {
-		b.note("Only the first %s of %s are shown.", size(limits.RenderedText), size(s.File.Size))
+	if s.File.Size > maxText {
+		b.note("Only the first %s of %s are shown.", size(maxText), size(s.File.Size))
 	}
 	text := strings.ReplaceAll(string(text8(source)), "\r\n", "\n")
 	return b.shorten(text), nil
@@ -64,12 +72,12 @@ func (b *body) shorten(text string) string {
 	long := 0
 	for n := 0; more; n++ {
 		var line string
-		if line, rest, more = strings.Cut(rest, "\n"); n == limits.RenderedLines {
-			b.note("Only the first %d lines are shown.", limits.RenderedLines)
+		if line, rest, more = strings.Cut(rest, "\n"); n == maxLines {
+			b.note("Only the first %d lines are shown.", maxLines)
 			break
 		}
-		if len(line) > limits.RenderedLine {
-			line, long = clip(line, limits.RenderedLine), long+1
+		if len(line) > maxLine {
+			line, long = clip(line, maxLine), long+1
 		}
 		out.WriteString(line)
 		if more {
@@ -77,7 +85,7 @@ func (b *body) shorten(text string) string {
 		}
 	}
 	if long > 0 {
-		b.note("Lines above %s are cut, %d of them here.", size(limits.RenderedLine), long)
+		b.note("Lines above %s are cut, %d of them here.", size(maxLine), long)
 	}
 	return out.String()
 }
@@ -141,7 +149,7 @@ var lexersByName = sync.OnceValue(func() map[string]chroma.Lexer {
 // highlight returns the lines of a code as HTML, coloured until the context ends. It never changes the text: if a lexer
 // changes it or fails, the lines are plain.
 func highlight(ctx context.Context, lexer chroma.Lexer, code string) (out []string) {
-	if lexer == nil || len(code) > limits.HighlightedText || ctx.Err() != nil {
+	if lexer == nil || len(code) > maxHighlighted || ctx.Err() != nil {
 		return escapedLines(code)
 	}
 	defer func() {

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"strconv"
 	"strings"
-
-	"vitrine/shared/platform/limits"
 )
 
 // order is the order of the rows of a table.
@@ -18,7 +16,7 @@ type order struct {
 func sortOf(text string) order {
 	digits, descending := strings.CutSuffix(text, "d")
 	n, err := strconv.Atoi(digits)
-	if err != nil || n < 1 || n > limits.RenderedColumns {
+	if err != nil || n < 1 || n > maxColumns {
 		return order{column: -1}
 	}
 	return order{column: n - 1, descending: descending}

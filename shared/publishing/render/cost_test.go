@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"vitrine/scripts/testkit/expect"
-	"vitrine/shared/platform/limits"
 )
 
 // spent is the processor time of this process.
@@ -66,13 +65,13 @@ func TestTwiceTheMarkdownTakesLessThanThreeTimesTheTime(t *testing.T) {
 // largest are files that take most memory for their bytes, up to what the views read.
 var largest = map[string]func(n int) (path, text string){
 	"Markdown": func(n int) (string, string) {
-		return "a.md", strings.Repeat("- [x] a *b* c d e f g\n", min(n, limits.RenderedMarkdown)/23)
+		return "a.md", strings.Repeat("- [x] a *b* c d e f g\n", min(n, maxMarkdown)/23)
 	},
 	"Markdown links": func(n int) (string, string) {
-		return "a.md", strings.Repeat("[x](y)\n\n", min(n, limits.RenderedMarkdown)/8)
+		return "a.md", strings.Repeat("[x](y)\n\n", min(n, maxMarkdown)/8)
 	},
 	"Markdown table": func(n int) (string, string) {
-		return "a.md", "|a|b|\n|-|-|\n" + strings.Repeat("|aaaa|b|\n", min(n, limits.RenderedMarkdown)/9-3)
+		return "a.md", "|a|b|\n|-|-|\n" + strings.Repeat("|aaaa|b|\n", min(n, maxMarkdown)/9-3)
 	},
 	"CSV of commas": func(n int) (string, string) { return "a.csv", strings.Repeat(",", n) },
 	"CSV of rows":   func(n int) (string, string) { return "a.csv", strings.Repeat(strings.Repeat("a,", 200)+"\n", n/401) },
@@ -80,26 +79,26 @@ var largest = map[string]func(n int) (path, text string){
 	"JSON line":     func(n int) (string, string) { return "a.jsonl", "{" + strings.Repeat(`"a":1,`, n/6) + `"b":1}` },
 	"YAML": func(n int) (string, string) {
 		return "a.yaml",
-			"[" + strings.Repeat("1,", limits.YAMLValues-2) + "1]"
+			"[" + strings.Repeat("1,", maxYAMLValues-2) + "1]"
 	},
-	"YAML refused": func(n int) (string, string) { return "a.yaml", strings.Repeat("a: 1\n", limits.RenderedData/5) },
+	"YAML refused": func(n int) (string, string) { return "a.yaml", strings.Repeat("a: 1\n", maxData/5) },
 	"JSON": func(n int) (string, string) {
-		return "a.json", "[" + strings.Repeat("1,", limits.RenderedData/2-2) + "1]"
+		return "a.json", "[" + strings.Repeat("1,", maxData/2-2) + "1]"
 	},
-	"nested JSON": func(n int) (string, string) { return "a.json", strings.Repeat("[", limits.RenderedData) },
+	"nested JSON": func(n int) (string, string) { return "a.json", strings.Repeat("[", maxData) },
 	"outputs": func(n int) (string, string) {
-		n = min(n, limits.RenderedNotebook) / 3
+		n = min(n, maxNotebook) / 3
 		return "a.ipynb", `{"cells":[{"cell_type":"code","outputs":[` + strings.Repeat(`{},`, n-30) + `{}]}]}`
 	},
 	"cells": func(n int) (string, string) {
-		return "a.ipynb", `{"cells":[` + strings.Repeat(`{},`, min(n, limits.RenderedNotebook)/3-10) + `{}]}`
+		return "a.ipynb", `{"cells":[` + strings.Repeat(`{},`, min(n, maxNotebook)/3-10) + `{}]}`
 	},
 	"printed pieces": func(n int) (string, string) {
-		n = min(n, limits.RenderedNotebook) / 36
+		n = min(n, maxNotebook) / 36
 		return "a.ipynb", `{"cells":[{"outputs":[` + strings.Repeat(`{"output_type":"stream","text":"x"},`, n-3) + `{}]}]}`
 	},
 	"lines of a source": func(n int) (string, string) {
-		return "a.ipynb", `{"cells":[{"source":[` + strings.Repeat(`"",`, min(n, limits.RenderedNotebook)/3-20) + `""]}]}`
+		return "a.ipynb", `{"cells":[{"source":[` + strings.Repeat(`"",`, min(n, maxNotebook)/3-20) + `""]}]}`
 	},
 	"patch": func(n int) (string, string) {
 		return "a.patch", "--- a\n+++ b\n@@ -1,999999 +1,999999 @@\n" + strings.Repeat("-a\n", n/3)

@@ -12,17 +12,22 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+)
 
-	"vitrine/shared/platform/limits"
+const (
+	maxData       = 2 << 20 // bytes of a document
+	maxDepth      = 64      // levels of it
+	maxNodes      = 60_000  // values that are shown
+	maxYAMLValues = 150_000 // that a document may have
 )
 
 // dataView shows JSON and YAML as a tree whose branches open and close.
 func dataView(ctx context.Context, s Source, b *body, _ Query) error {
-	if s.File.Size > limits.RenderedData {
-		b.note("Documents above %s are shown as text.", size(limits.RenderedData))
+	if s.File.Size > maxData {
+		b.note("Documents above %s are shown as text.", size(maxData))
 		return codeView(ctx, s, b, Query{})
 	}
-	source, err := s.read(ctx, limits.RenderedData)
+	source, err := s.read(ctx, maxData)
 	if err != nil {
 		return err
 	}
@@ -39,10 +44,10 @@ func dataView(ctx context.Context, s Source, b *body, _ Query) error {
 	}
 	b.printf("</div>")
 	if w.deep {
-		b.note("Values below %d levels are left out.", limits.RenderedDepth)
+		b.note("Values below %d levels are left out.", maxDepth)
 	}
-	if w.nodes > limits.RenderedNodes {
-		b.note("Only the first %d values are shown.", limits.RenderedNodes)
+	if w.nodes > maxNodes {
+		b.note("Only the first %d values are shown.", maxNodes)
 	}
 	return nil
 }
@@ -61,10 +66,10 @@ const openLevels = 2
 
 // hidden reports whether the next value is left out.
 func (w *treeWriter) hidden() bool {
-	if w.depth > limits.RenderedDepth {
+	if w.depth > maxDepth {
 		w.deep = true
 	}
-	return w.depth > limits.RenderedDepth || w.nodes > limits.RenderedNodes || w.b.full()
+	return w.depth > maxDepth || w.nodes > maxNodes || w.b.full()
 }
 
 // begin opens an object or a list.
@@ -105,7 +110,7 @@ func (w *treeWriter) leaf(key string, line int, class, text string) {
 	if w.hidden() || w.open < w.depth-1 {
 		return
 	}
-	w.b.printf(`<div class="v-leaf" data-line="%d">%s<span class="%s">%s</span></div>`, line, key, class, escape(clip(text, 4*limits.RenderedCell)))
+	w.b.printf(`<div class="v-leaf" data-line="%d">%s<span class="%s">%s</span></div>`, line, key, class, escape(clip(text, 4*maxCell)))
 }
 
 // keyOf writes the name of a member.
@@ -129,7 +134,7 @@ func (w *treeWriter) json(source []byte) error {
 	var levels []level
 	for {
 		t, err := d.Token()
-		if errors.Is(err, io.EOF) && len(levels) == 0 || w.nodes > limits.RenderedNodes {
+		if errors.Is(err, io.EOF) && len(levels) == 0 || w.nodes > maxNodes {
 			w.endAll()
 			return nil
 		}
@@ -190,8 +195,8 @@ var unescaper = strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&")
 // yaml writes the documents of a YAML file. It shows aliases by name and never follows them, so that aliases of aliases
 // cost no more than their text.
 func (w *treeWriter) yaml(source []byte) error {
-	if yamlValues(source) > limits.YAMLValues {
-		return fmt.Errorf("it has more than %d values", limits.YAMLValues)
+	if yamlValues(source) > maxYAMLValues {
+		return fmt.Errorf("it has more than %d values", maxYAMLValues)
 	}
 	d := yaml.NewDecoder(bytes.NewReader(source))
 	for {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/tree"
 )
@@ -57,6 +56,9 @@ func (s Source) entries() []entry {
 	return out
 }
 
+// maxEntries is how many files and folders a listing shows.
+const maxEntries = 500
+
 // folderView lists a folder. Its images are a gallery.
 func folderView(_ context.Context, s Source, b *body, _ Query) error {
 	entries := s.entries()
@@ -66,11 +68,11 @@ func folderView(_ context.Context, s Source, b *body, _ Query) error {
 			images = append(images, e)
 		}
 	}
-	if len(entries) > limits.RenderedEntries {
-		b.notes = append(b.notes, fmt.Sprintf("Only the first %d entries are shown.", limits.RenderedEntries))
-		entries = entries[:limits.RenderedEntries]
+	if len(entries) > maxEntries {
+		b.notes = append(b.notes, fmt.Sprintf("Only the first %d entries are shown.", maxEntries))
+		entries = entries[:maxEntries]
 	}
-	s.gallery(b, images[:min(len(images), limits.RenderedEntries)])
+	s.gallery(b, images[:min(len(images), maxEntries)])
 	b.printf(`<div class="v-wide" tabindex="0"><table class="v-list"><thead><tr><th scope="col">Name</th><th scope="col" class="v-num">Size</th>` +
 		`</tr></thead><tbody>`)
 	for _, e := range entries {

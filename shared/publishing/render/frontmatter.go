@@ -5,8 +5,11 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+)
 
-	"vitrine/shared/platform/limits"
+const (
+	maxFrontMatter     = 64 << 10 // bytes before a document
+	maxFrontMatterRows = 100
 )
 
 // frontMatter writes the fields before a document as a table, and returns the document without them. Text that is not a
@@ -22,9 +25,9 @@ func (d *document) frontMatter(b *body, source []byte) []byte {
 	}
 	fields := root.Content[0].Content
 	b.printf(`<div class="v-wide v-head" tabindex="0"><table class="v-front"><tbody>`)
-	for i := 0; i+1 < len(fields) && i/2 < limits.FrontMatterRows; i += 2 {
+	for i := 0; i+1 < len(fields) && i/2 < maxFrontMatterRows; i += 2 {
 		b.printf(`<tr data-line="%d"><th scope="row">%s</th><td dir="auto">%s</td></tr>`, fields[i].Line+1,
-			escape(clip(fields[i].Value, 100)), escape(clip(inline(fields[i+1], 0), limits.RenderedCell)))
+			escape(clip(fields[i].Value, 100)), escape(clip(inline(fields[i+1], 0), maxCell)))
 	}
 	b.printf("</tbody></table></div>")
 	d.line += bytes.Count(source[:len(source)-len(rest)], []byte("\n"))
@@ -37,7 +40,7 @@ func cutFrontMatter(source []byte) (head, rest []byte, found bool) {
 	if string(bytes.TrimRight(first, " \t\r")) != "---" {
 		return nil, source, false
 	}
-	for rest = after; len(rest) > 0 && len(after)-len(rest) <= limits.FrontMatter; {
+	for rest = after; len(rest) > 0 && len(after)-len(rest) <= maxFrontMatter; {
 		line, next, _ := bytes.Cut(rest, []byte("\n"))
 		if string(bytes.TrimRight(line, " \t\r")) == "---" {
 			return after[:len(after)-len(rest)], next, true
@@ -58,7 +61,7 @@ func inline(n *yaml.Node, depth int) string {
 		return n.Value
 	}
 	var parts []string
-	for i := 0; i < len(n.Content) && i < limits.FrontMatterRows; i++ {
+	for i := 0; i < len(n.Content) && i < maxFrontMatterRows; i++ {
 		part := inline(n.Content[i], depth+1)
 		if n.Kind == yaml.MappingNode && i+1 < len(n.Content) {
 			part += ": " + inline(n.Content[i+1], depth+1)

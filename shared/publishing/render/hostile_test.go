@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"vitrine/scripts/testkit/expect"
-	"vitrine/shared/platform/limits"
 )
 
 // hostile is markup that runs, loads or restyles where it is not sanitised.
@@ -107,7 +106,7 @@ func TestT89HostileSizesAreCut(t *testing.T) {
 			if !strings.Contains(page, c.says) {
 				t.Errorf("%q is missing in %.2000s", c.says, page[strings.Index(page, "<main"):])
 			}
-			if len(page) > 2*limits.RenderedPage {
+			if len(page) > 2*maxPage {
 				t.Errorf("the page has %d bytes", len(page))
 			}
 		})

@@ -18,25 +18,26 @@ import (
 	"github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
-
-	"vitrine/shared/platform/limits"
 )
 
 // markdownView shows a Markdown document: GitHub's flavour with footnotes, alerts and front matter.
+// maxMarkdown is the largest source of a document, in bytes.
+const maxMarkdown = 2 << 20
+
 func markdownView(ctx context.Context, s Source, b *body, _ Query) error {
 	s.paths = pathsOf(s.Files)
-	if s.File.Size > limits.RenderedMarkdown {
-		b.note("Documents above %s are shown as text.", size(limits.RenderedMarkdown))
+	if s.File.Size > maxMarkdown {
+		b.note("Documents above %s are shown as text.", size(maxMarkdown))
 		return s.plain(ctx, b)
 	}
-	source, err := s.read(ctx, limits.RenderedMarkdown)
+	source, err := s.read(ctx, maxMarkdown)
 	if err != nil {
 		return err
 	}
-	colouring, cancel := context.WithTimeout(ctx, limits.HighlightTime)
+	colouring, cancel := context.WithTimeout(ctx, maxHighlightTime)
 	defer cancel()
 	b.formulas = newFormulas(ctx)
-	d := document{source: s, ctx: colouring, colours: limits.HighlightedText, math: mathematics{formulas: b.formulas}}
+	d := document{source: s, ctx: colouring, colours: maxHighlighted, math: mathematics{formulas: b.formulas}}
 	source = d.frontMatter(b, text8(source))
 	root, err := d.parse(source)
 	if err != nil {
@@ -201,9 +202,12 @@ func (d *document) table(w util.BufWriter, _ []byte, n ast.Node, entering bool) 
 }
 
 // outline writes a list of the headings of a document that has at least three.
+// maxHeadings is how many headings an outline has.
+const maxHeadings = 300
+
 func (d *document) outline(b *body, root ast.Node, source []byte) {
 	var rows []string
-	for n := root.FirstChild(); n != nil && len(rows) < limits.OutlineHeadings; n = n.NextSibling() {
+	for n := root.FirstChild(); n != nil && len(rows) < maxHeadings; n = n.NextSibling() {
 		h, is := n.(*ast.Heading)
 		if !is || h.Level > 3 {
 			continue

@@ -16,8 +16,6 @@ import (
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 	"golang.org/x/net/html"
-
-	"vitrine/shared/platform/limits"
 )
 
 // formulas has the formulas of a page. Their MathML must not pass the rewriting of links, which drops MathML that
@@ -37,9 +35,14 @@ func newFormulas(ctx context.Context) *formulas {
 }
 
 // add makes the markup of a formula and returns its mark.
+const (
+	maxFormulas       = 200     // of a page that are shown as mathematics; the rest is their source
+	maxFormulasMarkup = 4 << 20 // bytes of their MathML
+)
+
 func (f *formulas) add(tex string, display bool) string {
 	made, err := "", f.ctx.Err()
-	if err == nil && len(f.markup) < limits.PageFormulas && f.bytes < limits.FormulasMarkup {
+	if err == nil && len(f.markup) < maxFormulas && f.bytes < maxFormulasMarkup {
 		made, err = mathML(tex, display)
 		f.bytes += len(made)
 	}

@@ -13,7 +13,6 @@ import (
 	"golang.org/x/net/html"
 
 	"vitrine/scripts/testkit/expect"
-	"vitrine/shared/platform/limits"
 )
 
 func TestFormulasAreWrittenAsOnGitHub(t *testing.T) {
@@ -254,8 +253,8 @@ func TestT88PublishersWriteNoMathematicsOfTheirOwn(t *testing.T) {
 
 func TestT89FormulasAreBounded(t *testing.T) {
 	for name, c := range map[string]struct{ text, says string }{
-		"a long formula": {"$" + strings.Repeat("x", limits.FormulaSource+1) + "$", "shown as text: 1 of 1"},
-		"a deep formula": {"$" + nested(limits.FormulaDepth+1) + "$", "shown as text: 1 of 1"},
+		"a long formula": {"$" + strings.Repeat("x", maxFormula+1) + "$", "shown as text: 1 of 1"},
+		"a deep formula": {"$" + nested(maxFormulaDepth+1) + "$", "shown as text: 1 of 1"},
 		"long markup":    {"$" + strings.Repeat(")", 2000) + "$ $x$", "shown as text: 1 of 2"},
 		"many formulas":  {strings.Repeat("$x$ ", 5000), "shown as text: 4800 of 5000"},
 		"much markup":    {strings.Repeat("$"+strings.Repeat("<", 2000)+"$ ", 199), "shown as text: 75 of 199"},
@@ -270,7 +269,7 @@ func TestT89FormulasAreBounded(t *testing.T) {
 			wantHas(t, page, c.says, "Open the raw file", `<code class="v-math">`)
 		})
 	}
-	if _, err := mathML(nested(limits.FormulaDepth), false); err != nil {
+	if _, err := mathML(nested(maxFormulaDepth), false); err != nil {
 		t.Error(err)
 	}
 }
@@ -283,7 +282,7 @@ func TestT89MarkupOfAFormulaIsBounded(t *testing.T) {
 	longest := 0
 	for name, formula := range hostileFormulas {
 		markup, err := mathML(formula, true)
-		if longest = max(longest, len(markup)); len(markup) > limits.FormulaMarkup+1024 {
+		if longest = max(longest, len(markup)); len(markup) > maxFormulaMarkup+1024 {
 			t.Errorf("%s: %d bytes, %v", name, len(markup), err)
 		}
 	}
@@ -341,7 +340,7 @@ func TestTheLibraryOfFormulasWritesNoLog(t *testing.T) {
 
 func FuzzFormula(f *testing.F) {
 	for _, formula := range hostileFormulas {
-		if len(formula) < limits.FormulaSource {
+		if len(formula) < maxFormula {
 			f.Add(formula)
 		}
 	}

@@ -14,8 +14,6 @@ import (
 
 	"github.com/microcosm-cc/bluemonday"
 	"github.com/wyatt915/treeblood"
-
-	"vitrine/shared/platform/limits"
 )
 
 // logger is the logger of the library, whose warnings quote formulas. It is silenced, because published content must
@@ -109,13 +107,18 @@ func allowMath(p *bluemonday.Policy) {
 // mathML returns a formula as MathML, with the formula itself as alternative text. The library is not trusted. Its
 // input is bounded in bytes and depth and cannot define macros. Its panics are recovered. Only listed elements, listed
 // attributes and escaped text of its tree are written.
+const (
+	maxFormula       = 2 << 10  // bytes of a formula
+	maxFormulaMarkup = 64 << 10 // bytes of its MathML
+)
+
 func mathML(formula string, display bool) (markup string, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			markup, err = "", fmt.Errorf("%w: the library fails", errFormula)
 		}
 	}()
-	if len(formula) > limits.FormulaSource {
+	if len(formula) > maxFormula {
 		return "", fmt.Errorf("%w: it has %d bytes", errFormula, len(formula))
 	}
 	spelled, err := spellTeX(formula, display)
@@ -163,7 +166,7 @@ type mathWriter struct {
 const unprinted treeblood.NodeProperties = 2
 
 // maxMathDepth bounds the nesting of elements. Each level of a formula takes several.
-const maxMathDepth = 6 * limits.FormulaDepth
+const maxMathDepth = 6 * maxFormulaDepth
 
 func (w *mathWriter) write(n *treeblood.MMLNode, depth int) error {
 	if n == nil || n.Tag == "" || n.Properties&unprinted != 0 {
@@ -176,7 +179,7 @@ func (w *mathWriter) write(n *treeblood.MMLNode, depth int) error {
 		return nil
 	case !known || n.Tag == "math":
 		return fmt.Errorf("%w: it needs an element %s", errFormula, n.Tag)
-	case depth > maxMathDepth || w.out.Len() > limits.FormulaMarkup:
+	case depth > maxMathDepth || w.out.Len() > maxFormulaMarkup:
 		return fmt.Errorf("%w: its markup is too long", errFormula)
 	case children > 0 && len(n.Children) != children || mathTokens[n.Tag] && len(n.Children) > 0:
 		return fmt.Errorf("%w: %s with %d children", errFormula, n.Tag, len(n.Children))

@@ -8,8 +8,14 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+)
 
-	"vitrine/shared/platform/limits"
+const (
+	maxNotebook      = 20 << 20 // bytes of a notebook
+	maxNotebookCells = 2_000
+	maxOutputs       = 20_000    // of all cells
+	maxOutput        = 256 << 10 // bytes of one text that a cell printed
+	maxImages        = 8 << 20   // bytes of the images of a notebook, encoded
 )
 
 // notebook is the part of the Jupyter notebook format that pages show: version 4, and the worksheets of version 3.
@@ -42,7 +48,7 @@ func (c *cells) UnmarshalJSON(b []byte) error {
 	}
 	c.shown = []cell{}
 	for _, value := range jsonParts(b) {
-		if c.count++; len(c.shown) == limits.NotebookCells {
+		if c.count++; len(c.shown) == maxNotebookCells {
 			continue
 		}
 		var one cell
@@ -66,7 +72,7 @@ func (w *worksheets) UnmarshalJSON(b []byte) error {
 		if err := json.Unmarshal(value, &sheet); err != nil {
 			return err
 		}
-		w.shown = append(w.shown, sheet.Cells.shown[:min(len(sheet.Cells.shown), limits.NotebookCells-len(w.shown))]...)
+		w.shown = append(w.shown, sheet.Cells.shown[:min(len(sheet.Cells.shown), maxNotebookCells-len(w.shown))]...)
 		w.count += sheet.Cells.count
 	}
 	return nil
@@ -135,10 +141,10 @@ var errNotebook = fmt.Errorf("%w: it is no notebook", errFailed)
 
 // readNotebook reads the cells of a notebook and its language.
 func (s Source) readNotebook(ctx context.Context) (found cells, language string, err error) {
-	if s.File.Size > limits.RenderedNotebook {
-		return found, "", fmt.Errorf("%w: it is larger than %s", errFailed, size(limits.RenderedNotebook))
+	if s.File.Size > maxNotebook {
+		return found, "", fmt.Errorf("%w: it is larger than %s", errFailed, size(maxNotebook))
 	}
-	text, err := s.read(ctx, limits.RenderedNotebook)
+	text, err := s.read(ctx, maxNotebook)
 	if err != nil {
 		return found, "", err
 	}
@@ -170,7 +176,7 @@ func notebookView(ctx context.Context, s Source, b *body, _ Query) error {
 	if err != nil {
 		return err
 	}
-	colouring, cancel := context.WithTimeout(ctx, limits.HighlightTime)
+	colouring, cancel := context.WithTimeout(ctx, maxHighlightTime)
 	defer cancel()
 	b.formulas = newFormulas(ctx)
 	n := notebookWriter{
@@ -178,14 +184,14 @@ func notebookView(ctx context.Context, s Source, b *body, _ Query) error {
 		ctx:      colouring,
 		b:        b,
 		language: language,
-		colours:  limits.HighlightedText,
-		outputs:  limits.NotebookOutputs,
-		text:     limits.RenderedMarkdown,
+		colours:  maxHighlighted,
+		outputs:  maxOutputs,
+		text:     maxMarkdown,
 		budget:   newBudget(),
 	}
 	b.printf(`<div class="v-notebook">`)
 	written := 0
-	for ; written < min(len(cells.shown), limits.NotebookCells) && !b.full(); written++ {
+	for ; written < min(len(cells.shown), maxNotebookCells) && !b.full(); written++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -199,13 +205,13 @@ func notebookView(ctx context.Context, s Source, b *body, _ Query) error {
 	b.printf("</div>")
 	b.formulas.note(b)
 	if n.outputs < 0 {
-		b.note("Only the first %d outputs are shown.", limits.NotebookOutputs)
+		b.note("Only the first %d outputs are shown.", maxOutputs)
 	}
 	if n.refused != nil {
 		b.note("Some Markdown is shown as its text, because %s.", reason(n.refused))
 	}
 	if n.imagesLeft {
-		b.note("Images above %s in all are left out.", size(limits.NotebookImages))
+		b.note("Images above %s in all are left out.", size(maxImages))
 	}
 	return nil
 }
@@ -235,10 +241,10 @@ func (n *notebookWriter) cell(i int, c cell) error {
 		}
 		return n.markdown(i, source, c.Attachments)
 	case "raw":
-		n.pre("v-raw", escape(clip(source, limits.NotebookOutput)))
+		n.pre("v-raw", escape(clip(source, maxOutput)))
 		return nil
 	}
-	n.code(c, clip(source, limits.RenderedText))
+	n.code(c, clip(source, maxText))
 	outputs, err := outputsOf(c.Outputs, &n.outputs)
 	if err != nil {
 		return err
@@ -267,16 +273,16 @@ func (n *notebookWriter) markdown(i int, text string, attachments json.RawMessag
 		budget:   n.budget,
 		attached: func(name string) (string, bool) { return n.picture(images[name]) },
 	}
-	source := []byte(clip(text, limits.RenderedText))
+	source := []byte(clip(text, maxText))
 	if n.text -= len(source); n.text < 0 {
-		n.budget.err = fmt.Errorf("%w: it has more than %s in all", errFailed, size(limits.RenderedMarkdown))
+		n.budget.err = fmt.Errorf("%w: it has more than %s in all", errFailed, size(maxMarkdown))
 	}
 	n.b.printf(`<div class="v-prose" dir="auto">`)
 	defer n.b.printf("</div>")
 	root, err := d.parse(source)
 	if err != nil {
 		n.refused = err
-		n.pre("v-raw", escape(clip(text, limits.NotebookOutput)))
+		n.pre("v-raw", escape(clip(text, maxOutput)))
 		return nil
 	}
 	err = d.render(n.b, root, source)
@@ -307,7 +313,7 @@ func (n *notebookWriter) pre(class, lines string) {
 
 // terminal writes the output of a program.
 func (n *notebookWriter) terminal(class, text string) {
-	shown := clip(overwritten(string(text8([]byte(text)))), limits.NotebookOutput)
+	shown := clip(overwritten(string(text8([]byte(text)))), maxOutput)
 	n.pre(class, strings.Join(terminalLines(shown), "\n"))
 }
 

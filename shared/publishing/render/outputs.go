@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"vitrine/shared/platform/limits"
 )
 
 // output is an output of a cell.
@@ -73,7 +71,7 @@ func attached(list json.RawMessage) map[string]forms {
 	out := map[string]forms{}
 	for name, value := range jsonParts(list) {
 		var one forms
-		if json.Unmarshal(value, &one) == nil && len(out) < limits.NotebookCells {
+		if json.Unmarshal(value, &one) == nil && len(out) < maxNotebookCells {
 			out[name] = one
 		}
 	}
@@ -166,7 +164,7 @@ func (n *notebookWriter) rich(i int, data forms) error {
 		n.b.printf(`<div class="v-wide v-html" tabindex="0" dir="auto">`)
 		m := n.source.markup(n.b)
 		m.styled = true
-		m.rewrite(clip(string(text8([]byte(markup))), limits.RenderedText))
+		m.rewrite(clip(string(text8([]byte(markup))), maxText))
 		n.b.printf("</div>")
 		return nil
 	}
@@ -203,7 +201,7 @@ func (n *notebookWriter) picture(data forms) (address string, is bool) {
 
 // image returns an image as a data URL. is is false for data that is not an image, and for images beyond the limit.
 func (n *notebookWriter) image(kind, data string) (address string, is bool) {
-	if n.images > limits.NotebookImages {
+	if n.images > maxImages {
 		n.imagesLeft = true
 		return "", false
 	}
@@ -213,7 +211,7 @@ func (n *notebookWriter) image(kind, data string) (address string, is bool) {
 	} else {
 		encoded = strings.Join(strings.Fields(data), "")
 	}
-	if n.images += len(encoded); n.images > limits.NotebookImages {
+	if n.images += len(encoded); n.images > maxImages {
 		n.imagesLeft = true
 		return "", false
 	}

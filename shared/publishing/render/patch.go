@@ -5,18 +5,19 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-
-	"vitrine/shared/platform/limits"
 )
 
 // patchView shows a unified diff file by file, with the old lines beside the new ones.
+// maxPatch is how many bytes of a diff are read.
+const maxPatch = 2 << 20
+
 func patchView(ctx context.Context, s Source, b *body, _ Query) error {
-	source, err := s.read(ctx, limits.RenderedPatch)
+	source, err := s.read(ctx, maxPatch)
 	if err != nil {
 		return err
 	}
-	if s.File.Size > limits.RenderedPatch {
-		b.note("Only the first %s of %s are shown.", size(limits.RenderedPatch), size(s.File.Size))
+	if s.File.Size > maxPatch {
+		b.note("Only the first %s of %s are shown.", size(maxPatch), size(s.File.Size))
 	}
 	text := b.shorten(strings.ReplaceAll(string(text8(source)), "\r\n", "\n"))
 	p := patch{b: b}
@@ -30,7 +31,7 @@ func patchView(ctx context.Context, s Source, b *body, _ Query) error {
 	p.endFile()
 	if p.hunks == 0 {
 		b.out.Reset()
-		colouring, cancel := context.WithTimeout(ctx, limits.HighlightTime)
+		colouring, cancel := context.WithTimeout(ctx, maxHighlightTime)
 		defer cancel()
 		numbered(b, highlight(colouring, lexerNamed("diff"), text), s.Path)
 	}

@@ -8,14 +8,13 @@ import (
 	"io"
 	"strings"
 
-	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/media"
 )
 
 // Text writes a file as plain text for programs: Markdown as it is, a table as lines of cells with tabs between them, a
 // notebook as its cells and their outputs. The last lines say what is left out. Its refusals are those of Page.
 func (r *Renderer) Text(ctx context.Context, w io.Writer, s Source) error {
-	ctx, cancel := context.WithTimeout(ctx, limits.RenderTime)
+	ctx, cancel := context.WithTimeout(ctx, maxPageTime)
 	defer cancel()
 	held, err := r.admission.reserve(ctx, s)
 	if err != nil {
@@ -46,12 +45,12 @@ func (r *Renderer) Text(ctx context.Context, w io.Writer, s Source) error {
 }
 
 func (s Source) sourceText(ctx context.Context, w io.Writer, b *body) error {
-	source, err := s.read(ctx, limits.RenderedMarkdown)
+	source, err := s.read(ctx, maxMarkdown)
 	if err != nil {
 		return err
 	}
-	if s.File.Size > limits.RenderedMarkdown {
-		b.note("Only the first %s of %s are here.", size(limits.RenderedMarkdown), size(s.File.Size))
+	if s.File.Size > maxMarkdown {
+		b.note("Only the first %s of %s are here.", size(maxMarkdown), size(s.File.Size))
 	}
 	_, err = w.Write(text8(source))
 	return err
@@ -93,7 +92,7 @@ func (s Source) notebookText(ctx context.Context, w io.Writer, b *body) error {
 	if err != nil {
 		return err
 	}
-	left := limits.NotebookOutputs
+	left := maxOutputs
 	for i, c := range cells.shown {
 		source := strings.TrimRight(string(text8([]byte(c.Source+c.Input))), "\n")
 		if c.Type != "code" {
@@ -107,13 +106,13 @@ func (s Source) notebookText(ctx context.Context, w io.Writer, b *body) error {
 		}
 		for _, o := range merged(outputs) {
 			if text := strings.TrimRight(control.ReplaceAllString(o.plain(), ""), "\n"); text != "" {
-				fmt.Fprintf(w, "--- output ---\n%s\n", clip(string(text8([]byte(text))), limits.NotebookOutput))
+				fmt.Fprintf(w, "--- output ---\n%s\n", clip(string(text8([]byte(text))), maxOutput))
 			}
 		}
 		fmt.Fprintln(w)
 	}
 	if len(cells.shown) < cells.count || left < 0 {
-		b.note("Only %d of %d cells and %d outputs are here.", len(cells.shown), cells.count, limits.NotebookOutputs-max(left, 0))
+		b.note("Only %d of %d cells and %d outputs are here.", len(cells.shown), cells.count, maxOutputs-max(left, 0))
 	}
 	return nil
 }

@@ -9,10 +9,10 @@ import (
 	"io"
 	"runtime/debug"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"vitrine/shared/platform/id"
-	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/tree"
 )
@@ -22,6 +22,12 @@ import (
 const Version = "4"
 
 // Source is the source of a page.
+// Beyond their maxima pages show less and say so; the raw file is always one click away.
+const (
+	maxPageTime = 7 * time.Second // how long a view may take before the page shows the text instead
+	maxPage     = 12 << 20        // bytes of HTML, after which a view stops
+)
+
 type Source struct {
 	// Path is that of a file, or of a folder without a trailing slash. Empty means the whole revision.
 	Path string
@@ -85,7 +91,7 @@ func (b *body) note(format string, a ...any) {
 }
 
 // full reports whether the page has reached its largest length.
-func (b *body) full() bool { return b.out.Len() > limits.RenderedPage }
+func (b *body) full() bool { return b.out.Len() > maxPage }
 
 // errFailed marks a view that cannot show a file. The page then shows the text of the file.
 var errFailed = errors.New("cannot be rendered")
@@ -100,7 +106,7 @@ var (
 // says so. The error is that of reading the file or of writing the page, or rate_limited_artifact if too many pages are
 // being made.
 func (r *Renderer) Page(ctx context.Context, w io.Writer, s Source, q Query) error {
-	limited, cancel := context.WithTimeout(ctx, limits.RenderTime)
+	limited, cancel := context.WithTimeout(ctx, maxPageTime)
 	defer cancel()
 	held, err := r.admission.reserve(limited, s)
 	if err != nil {
@@ -190,25 +196,25 @@ var views map[media.View]viewer
 
 func init() {
 	views = map[media.View]viewer{
-		media.MarkdownView:  {markdownView, limits.MarkdownWeight, limits.RenderedMarkdown},
-		media.CodeView:      {codeView, limits.CodeWeight, limits.RenderedText},
-		media.LogView:       {logView, limits.LogWeight, limits.RenderedText},
-		media.TableView:     {tableView, limits.TableWeight, limits.RenderedTable},
-		media.DataView:      {dataView, limits.DataWeight, limits.RenderedData},
-		media.NotebookView:  {notebookView, limits.NotebookWeight, limits.RenderedNotebook},
-		media.PatchView:     {patchView, limits.PatchWeight, limits.RenderedPatch},
+		media.MarkdownView:  {markdownView, markdownWeight, maxMarkdown},
+		media.CodeView:      {codeView, codeWeight, maxText},
+		media.LogView:       {logView, logWeight, maxText},
+		media.TableView:     {tableView, tableWeight, maxTable},
+		media.DataView:      {dataView, dataWeight, maxData},
+		media.NotebookView:  {notebookView, notebookWeight, maxNotebook},
+		media.PatchView:     {patchView, patchWeight, maxPatch},
 		media.ImageView:     {show: imageView},
 		media.AudioView:     {show: audioView},
 		media.VideoView:     {show: videoView},
 		media.PDFView:       {show: pdfView},
 		media.DirectoryView: {show: folderView},
-		media.NoView:        {unknownView, limits.CodeWeight, limits.RenderedText},
+		media.NoView:        {unknownView, codeWeight, maxText},
 	}
 }
 
 // unknownView shows a file whose path does not tell its kind. It shows text as code.
 func unknownView(ctx context.Context, s Source, b *body, q Query) error {
-	head, err := s.read(ctx, limits.SniffedText)
+	head, err := s.read(ctx, sniffedBytes)
 	if err != nil {
 		return err
 	}

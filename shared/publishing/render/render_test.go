@@ -21,7 +21,6 @@ import (
 	"github.com/alecthomas/chroma/v2/lexers"
 
 	"vitrine/scripts/testkit/expect"
-	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/media"
 )
 
@@ -263,12 +262,12 @@ func TestAFolderListsWhatItHolds(t *testing.T) {
 
 func TestALongFolderSaysHowManyEntriesItShows(t *testing.T) {
 	var others []string
-	for n := range limits.RenderedEntries {
+	for n := range maxEntries {
 		others = append(others, fmt.Sprintf("a/%d.txt", n))
 	}
 	s := sourceOf("a/b.md", "x", others...)
 	s.Path, s.File.Path = "a", ""
-	wantHas(t, mainOf(t, s, Query{}), fmt.Sprintf("Only the first %d entries are shown.", limits.RenderedEntries))
+	wantHas(t, mainOf(t, s, Query{}), fmt.Sprintf("Only the first %d entries are shown.", maxEntries))
 }
 
 // TestAFileThatCannotBeReadIsNoPage breaks the read at its first byte: the page must not say that the file is bad.
@@ -419,7 +418,7 @@ func TestRealDocumentsAreNotTooMuch(t *testing.T) {
 	for _, dir := range []string{filepath.Join(cache, "github.com"), packages} {
 		_ = filepath.WalkDir(dir, func(file string, d os.DirEntry, err error) error {
 			if ext := filepath.Ext(file); err == nil && !d.IsDir() && most[ext] > 0 {
-				if info, err := d.Info(); err == nil && info.Size() < limits.RenderedMarkdown {
+				if info, err := d.Info(); err == nil && info.Size() < maxMarkdown {
 					all[ext] = append(all[ext], found{file, info.Size()})
 				}
 			}

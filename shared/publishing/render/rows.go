@@ -9,8 +9,12 @@ import (
 	"path"
 	"strings"
 	"unicode/utf8"
+)
 
-	"vitrine/shared/platform/limits"
+const (
+	maxColumns = 200
+	maxCell    = 1 << 10 // bytes of a cell
+	maxRow     = 1 << 20 // bytes of a row that is read
 )
 
 // rowReader reads the rows of a file one by one. next returns io.EOF after the last one.
@@ -100,7 +104,7 @@ func (c *cellReader) record() (line int, err error) {
 			c.add(b)
 			b, err = c.read()
 		}
-		if len(c.row) <= limits.RenderedColumns {
+		if len(c.row) <= maxColumns {
 			c.row = append(c.row, string(c.cell))
 		}
 		c.cell = c.cell[:0]
@@ -137,7 +141,7 @@ func (c *cellReader) quoted() (byte, error) {
 }
 
 func (c *cellReader) add(b byte) {
-	if len(c.cell) < limits.RenderedCell+utf8.UTFMax {
+	if len(c.cell) < maxCell+utf8.UTFMax {
 		c.cell = append(c.cell, b)
 	}
 }
@@ -167,17 +171,17 @@ type clipper struct {
 }
 
 func (c *clipper) row(cells []string) []string {
-	if len(cells) > limits.RenderedColumns {
-		if cells = cells[:limits.RenderedColumns]; !c.wide {
-			c.b.note("Only the first %d columns are shown.", limits.RenderedColumns)
+	if len(cells) > maxColumns {
+		if cells = cells[:maxColumns]; !c.wide {
+			c.b.note("Only the first %d columns are shown.", maxColumns)
 			c.wide = true
 		}
 	}
 	out := make([]string, len(cells))
 	for i, cell := range cells {
-		out[i] = strings.Clone(clip(cell, limits.RenderedCell))
-		if len(cell) > limits.RenderedCell && !c.large {
-			c.b.note("Cells above %s are cut.", size(limits.RenderedCell))
+		out[i] = strings.Clone(clip(cell, maxCell))
+		if len(cell) > maxCell && !c.large {
+			c.b.note("Cells above %s are cut.", size(maxCell))
 			c.large = true
 		}
 	}
@@ -240,10 +244,10 @@ func (l *lineReader) readLine() (string, error) {
 	var out []byte
 	for {
 		part, err := l.in.ReadSlice('\n')
-		if room := limits.RenderedRow - len(out); room > 0 {
+		if room := maxRow - len(out); room > 0 {
 			out = append(out, part[:min(room, len(part))]...)
 		} else if !l.cut {
-			l.clip.b.note("Lines above %s are cut.", size(limits.RenderedRow))
+			l.clip.b.note("Lines above %s are cut.", size(maxRow))
 			l.cut = true
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
@@ -262,7 +266,7 @@ func (l *lineReader) parse(text string, learn bool) record {
 	cells := make([]string, len(l.names))
 	for i, name := range names {
 		at, known := l.at[name]
-		if !known && (!learn || len(l.names) == limits.RenderedColumns) {
+		if !known && (!learn || len(l.names) == maxColumns) {
 			continue
 		}
 		if !known {

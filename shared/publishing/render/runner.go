@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"strings"
 
-	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/media"
 	"vitrine/shared/platform/script"
 )
@@ -105,8 +104,13 @@ func (r *Runner) attributes(s Source) string {
 func (r *Runner) element() string { return `<script type="module">` + r.script + `</script>` }
 
 // drawn reports whether a block of code is a diagram for the script of the page, and counts it.
+const (
+	maxDiagrams = 50       // of a page that are drawn; its script holds the same number
+	maxDiagram  = 50 << 10 // bytes of one
+)
+
 func (d *document) drawn(language, code string) bool {
-	if !strings.EqualFold(language, "mermaid") || d.diagrams == limits.Diagrams || len(code) > limits.DiagramSource {
+	if !strings.EqualFold(language, "mermaid") || d.diagrams == maxDiagrams || len(code) > maxDiagram {
 		return false
 	}
 	d.diagrams++
@@ -115,9 +119,12 @@ func (d *document) drawn(language, code string) bool {
 
 // pdfView shows a document whose pages a script draws, because only the browser of the reader has the fonts and the
 // time.
+// maxPDF is the largest document that a page shows, in bytes.
+const maxPDF = 50 << 20
+
 func pdfView(_ context.Context, s Source, b *body, _ Query) error {
-	if s.File.Size > limits.RenderedPDF {
-		b.note("Documents larger than %s are not shown.", size(limits.RenderedPDF))
+	if s.File.Size > maxPDF {
+		b.note("Documents larger than %s are not shown.", size(maxPDF))
 		return nil
 	}
 	b.printf(`<p class="v-about">The pages of this document are drawn by a script. Where scripts do not run, open the raw file.</p>` +

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/media"
 )
 
@@ -40,18 +39,18 @@ func TestOnlyPagesWithADiagramRunItsProgram(t *testing.T) {
 }
 
 func TestT89DiagramsAndDocumentsBeyondTheirCapsAreNotDrawn(t *testing.T) {
-	page := pageOf(t, sourceOf("a.md", strings.Repeat(diagram, limits.Diagrams+3)), Query{})
-	if n := strings.Count(page, `<figure class="v-diagram"`); n != limits.Diagrams {
+	page := pageOf(t, sourceOf("a.md", strings.Repeat(diagram, maxDiagrams+3)), Query{})
+	if n := strings.Count(page, `<figure class="v-diagram"`); n != maxDiagrams {
 		t.Errorf("%d diagrams", n)
 	}
-	large := "```mermaid\n" + strings.Repeat("A-->B\n", limits.DiagramSource/6+1) + "```\n"
+	large := "```mermaid\n" + strings.Repeat("A-->B\n", maxDiagram/6+1) + "```\n"
 	wantNot(t, pageOf(t, sourceOf("a.md", large), Query{}), "v-diagram\"", "<script")
-	if !strings.Contains(diagramScript, "slice(0, 50)") || limits.Diagrams != 50 {
+	if !strings.Contains(diagramScript, "slice(0, 50)") || maxDiagrams != 50 {
 		t.Error("the script draws another number of diagrams")
 	}
 	s := sourceOf("a.pdf", "%PDF")
 	wantHas(t, pageOf(t, s, Query{}), "v-pages", pdfRunner.element())
-	s.File.Size = limits.RenderedPDF + 1
+	s.File.Size = maxPDF + 1
 	wantNot(t, pageOf(t, s, Query{}), "v-pages\"", "<script")
 }
 

@@ -10,8 +10,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+)
 
-	"vitrine/shared/platform/limits"
+const (
+	maxTable = 20 << 20 // bytes that are read
+	maxRows  = 5_000    // that are shown
+	maxCells = 200_000
 )
 
 // tableView shows the rows of CSV, TSV and JSON lines as a table, with a summary of the columns.
@@ -41,7 +45,7 @@ type table struct {
 
 // table reads at most limits.RenderedTable bytes of a file of rows. It keeps only the rows that are shown.
 func (s Source) table(ctx context.Context, b *body, o order) (*table, error) {
-	file, err := s.open(ctx, limits.RenderedTable)
+	file, err := s.open(ctx, maxTable)
 	if err != nil {
 		return nil, err
 	}
@@ -71,8 +75,8 @@ func (s Source) table(ctx context.Context, b *body, o order) (*table, error) {
 		return nil, in.err
 	}
 	t.finish()
-	if s.File.Size > limits.RenderedTable {
-		b.note("Only the first %s of %s are read.", size(limits.RenderedTable), size(s.File.Size))
+	if s.File.Size > maxTable {
+		b.note("Only the first %s of %s are read.", size(maxTable), size(s.File.Size))
 	}
 	return t, nil
 }
@@ -114,7 +118,7 @@ func (t *table) add(r record) {
 
 // shown returns how many rows a page shows.
 func (t *table) shown() int {
-	return min(limits.RenderedRows, limits.RenderedCells/max(1, len(t.columns)))
+	return min(maxRows, maxCells/max(1, len(t.columns)))
 }
 
 func (t *table) finish() {

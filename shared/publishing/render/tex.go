@@ -7,8 +7,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"vitrine/shared/platform/limits"
 )
 
 // errFormula marks a formula that is shown as its source.
@@ -100,13 +98,16 @@ func (t *texReader) next() error {
 }
 
 // begin begins a construct. It refuses one that is too deep.
+// maxFormulaDepth is how many levels of groups and arguments a formula has.
+const maxFormulaDepth = 32
+
 func (t *texReader) begin(o opening, text string) error {
 	o.deep = 1
 	if o.kind == aGroup && t.wantsArgument() {
 		o.deep = 0 // its command counts already
 	}
-	if t.depth += o.deep; t.depth > limits.FormulaDepth {
-		return fmt.Errorf("%w: it is deeper than %d levels", errFormula, limits.FormulaDepth)
+	if t.depth += o.deep; t.depth > maxFormulaDepth {
+		return fmt.Errorf("%w: it is deeper than %d levels", errFormula, maxFormulaDepth)
 	}
 	t.open = append(t.open, o)
 	t.out.WriteString(text)

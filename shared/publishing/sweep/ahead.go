@@ -6,12 +6,13 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"vitrine/shared/platform/async"
-	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/tree"
 )
 
-// aheadReads is how many files are read at once.
-const aheadReads = 16
+const (
+	aheadReads = 16       // files that are read at once
+	maxAhead   = 32 << 20 // bytes of files that a function reads ahead
+)
 
 // ahead reads up to limits.BundleAhead bytes of files before the caller asks for them.
 type ahead struct {
@@ -33,13 +34,13 @@ func readAhead(
 	ctx, cancel := context.WithCancel(ctx)
 	a := &ahead{
 		files: make(chan *async.Future[readResult], len(files)),
-		room:  semaphore.NewWeighted(limits.BundleAhead),
+		room:  semaphore.NewWeighted(maxAhead),
 		stop:  cancel,
 	}
 	async.Start(func() error {
 		for _, f := range files {
 			// max bounds how many small files are read at once. min lets through a file that is larger than all the room.
-			room := min(max(f.Size, limits.BundleAhead/aheadReads), limits.BundleAhead)
+			room := min(max(f.Size, maxAhead/aheadReads), maxAhead)
 			failed := a.room.Acquire(ctx, room)
 			a.files <- async.Go(func() (readResult, error) {
 				if failed != nil { // passed on, because next would wait forever otherwise

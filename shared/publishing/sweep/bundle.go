@@ -72,9 +72,14 @@ type Bundler struct {
 	Now     func() time.Time
 }
 
+const (
+	archivesAtOnce    = 2 // bundles, or exports, that one function makes at once
+	maxBundleAttempts = 5 // after which a bundle is given up
+)
+
 // Due does one round.
 func (b *Bundler) Due(ctx context.Context) (Round, error) {
-	r := round{rows: b.Queue, now: b.Now, workers: limits.BundlesAtOnce}
+	r := round{rows: b.Queue, now: b.Now, workers: archivesAtOnce}
 	return run(ctx, r, batchSize, b.Store.DueBundles, b.bundle)
 }
 
@@ -94,7 +99,7 @@ func (b *Bundler) bundle(ctx context.Context, due Bundle) error {
 	if err != nil || !ok {
 		return err
 	}
-	if taken.Attempts > limits.BundleAttempts { // checked after Take, which also counts attempts that died
+	if taken.Attempts > maxBundleAttempts { // checked after Take, which also counts attempts that died
 		return b.giveUp(ctx, taken, a)
 	}
 	most, err := b.most(ctx, a)

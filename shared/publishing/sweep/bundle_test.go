@@ -197,7 +197,7 @@ func TestABundleThatAnotherFunctionHasIsLeftToIt(t *testing.T) {
 func TestF72ABundleIsGivenUpAfterItsAttempts(t *testing.T) {
 	b, f := newBundler("index.html", "broken.css")
 	f.broken[tree.Object{Session: "ups", Entry: 1}] = true
-	for attempt := 1; attempt <= limits.BundleAttempts; attempt++ {
+	for attempt := 1; attempt <= maxBundleAttempts; attempt++ {
 		f.due.Failures, f.released = attempt-1, false
 		_, err := b.Due(t.Context())
 		want := rescheduled{start.Add(retryAfter(attempt - 1)), attempt}
@@ -281,7 +281,7 @@ func TestFilesAreReadAheadWithinBounds(t *testing.T) {
 			mu.Unlock()
 		}
 	}
-	if most > limits.BundleAhead+4*limits.MiB {
+	if most > maxAhead+4*limits.MiB {
 		t.Errorf("%d bytes were held at once", most)
 	}
 }

@@ -250,6 +250,9 @@ func (c *collection) add(a *artifact.Artifact, r artifact.Revision, files tree.T
 
 // collectEvents adds the events that follow the last archived one: up to limits.ExportEvents and the rest of a page.
 // It marks the archive as the last one if no event is left.
+// maxVolumeEvents is how many events one volume has.
+const maxVolumeEvents = 10_000
+
 func (x *Exporter) collectEvents(ctx context.Context, of export.Export, c *collection) error {
 	after, err := parseEvents(c.next.Events)
 	if err != nil {
@@ -258,7 +261,7 @@ func (x *Exporter) collectEvents(ctx context.Context, of export.Export, c *colle
 	if after.ID == "" { // newest first from the start of the export, which leaves out later events
 		after = account.Position{At: of.StartedAt.Add(time.Millisecond), ID: "evt_"}
 	}
-	for c.manifest.Events < limits.ExportEvents {
+	for c.manifest.Events < maxVolumeEvents {
 		events, last, more, err := x.Store.Story(ctx, of.Workspace, of.StartedAt, after)
 		if err != nil {
 			return err

@@ -92,9 +92,15 @@ type Exporter struct {
 	Now    func() time.Time
 }
 
+// After these an export fails. Attempts count since the last volume that was made.
+const (
+	maxExportAttempts = 5
+	maxExportTime     = limits.Day // each deletion meanwhile makes it begin anew
+)
+
 // Due does one round: one step of each export that is due.
 func (x *Exporter) Due(ctx context.Context) (Round, error) {
-	r := round{rows: x.Store, now: x.Now, workers: limits.BundlesAtOnce}
+	r := round{rows: x.Store, now: x.Now, workers: archivesAtOnce}
 	return run(ctx, r, batchSize, x.Store.DueExports, x.export)
 }
 
@@ -104,7 +110,7 @@ func (x *Exporter) export(ctx context.Context, due Export) error {
 	if err != nil || !ok {
 		return err
 	}
-	if taken.Attempts > limits.ExportAttempts {
+	if taken.Attempts > maxExportAttempts {
 		_, err := x.Store.Save(ctx, taken, x.fail(taken.Export, export.Unreadable)) // its archives are deleted
 		return err
 	}
@@ -139,7 +145,7 @@ func (x *Exporter) step(ctx context.Context, one export.Export) (export.Export, 
 		return one, err
 	case w == nil:
 		return one, fault.New(fault.Internal, "the workspace %s does not exist", one.Workspace)
-	case x.Now().Sub(one.CreatedAt) > limits.ExportTime:
+	case x.Now().Sub(one.CreatedAt) > maxExportTime:
 		return x.fail(one, export.Overtaken), nil
 	case one.StartedAt.IsZero():
 		return x.start(ctx, one, *w)
@@ -169,6 +175,9 @@ func (x *Exporter) start(ctx context.Context, one export.Export, w workspace.Wor
 
 // volume makes the next archive. It begins the archive anew if a file vanished since its artifact was read, because the
 // manifest that names the file is already written.
+// maxReplans is how often a volume is begun anew at once because a file vanished meanwhile.
+const maxReplans = 3
+
 func (x *Exporter) volume(ctx context.Context, one export.Export, w workspace.Workspace) (export.Export, error) {
 	for try := 1; ; try++ {
 		c, err := x.collect(ctx, one, w)
@@ -176,7 +185,7 @@ func (x *Exporter) volume(ctx context.Context, one export.Export, w workspace.Wo
 			return one, err
 		}
 		stored, err := x.write(ctx, one, c)
-		if fault.KindOf(err) == fault.KindNotFound && try < limits.ExportReplans {
+		if fault.KindOf(err) == fault.KindNotFound && try < maxReplans {
 			continue
 		}
 		if err != nil {

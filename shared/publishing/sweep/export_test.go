@@ -337,10 +337,10 @@ func TestALongListIsReadInParts(t *testing.T) {
 func TestEventsFillFurtherArchives(t *testing.T) {
 	x, f := newExporter(t)
 	f.add("One", []string{"a"})
-	f.pages = limits.ExportEvents/1000 + 2
+	f.pages = maxVolumeEvents/1000 + 2
 	f.run(t, x)
 	all, _ := f.manifests(t)
-	if len(all) != 2 || all[0].Events != limits.ExportEvents || all[0].Last || all[1].Events != 2000 || !all[1].Last {
+	if len(all) != 2 || all[0].Events != maxVolumeEvents || all[0].Last || all[1].Events != 2000 || !all[1].Last {
 		t.Errorf("%d archives, %+v", len(all), all)
 	}
 	for n, m := range all {
@@ -376,7 +376,7 @@ func TestAnExportIsGivenUpAfterItsAttempts(t *testing.T) {
 			failures++
 		}
 	}
-	if f.due.Status != export.Failed || f.due.Reason != export.Unreadable || failures != limits.ExportAttempts ||
+	if f.due.Status != export.Failed || f.due.Reason != export.Unreadable || failures != maxExportAttempts ||
 		f.released != failures {
 		t.Errorf("%d failures, %+v", failures, f.due)
 	}
@@ -397,7 +397,7 @@ func TestAnExportOfTooManyArchivesFails(t *testing.T) {
 func TestAnExportThatDeletionsOvertakeForADayFails(t *testing.T) {
 	x, f := newExporter(t)
 	f.add("One", []string{"a"})
-	f.due.CreatedAt = x.Now().Add(-limits.ExportTime - time.Second)
+	f.due.CreatedAt = x.Now().Add(-maxExportTime - time.Second)
 	f.run(t, x)
 	if f.due.Status != export.Failed || f.due.Reason != export.Overtaken || len(f.archives) > 0 {
 		t.Errorf("%+v, want it failed as overtaken", f.due)

@@ -83,7 +83,7 @@ type Purger struct {
 // Due does one round. The round starts no purge after limits.PurgeRound.
 func (p *Purger) Due(ctx context.Context) (Round, error) {
 	begun := p.Watch()
-	over := func() bool { return p.Watch().Sub(begun) >= limits.PurgeRound }
+	over := func() bool { return p.Watch().Sub(begun) >= maxRoundTime }
 	return run(ctx, round{rows: p.Queue, now: p.Now, over: over}, maxPurges, p.Store.DuePurges,
 		func(ctx context.Context, one Purge) error { return p.purge(ctx, one, over) })
 }

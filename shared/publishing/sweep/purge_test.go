@@ -150,7 +150,7 @@ func TestAPurgeStopsBetweenRevisionsWhenItsRoundIsOver(t *testing.T) {
 	p, f := newPurger(artifact.Deleted, false,
 		revision(artifact.Published, object(s, 0)), revision(artifact.Published, object(s, 1)))
 	watch := start
-	p.Watch = func() time.Time { watch = watch.Add(limits.PurgeRound); return watch }
+	p.Watch = func() time.Time { watch = watch.Add(maxRoundTime); return watch }
 	f.duePurges[0].Failures = 3
 	r, err := p.Due(t.Context())
 	if err != nil || !r.More || f.count("DeleteFileList") != 1 || f.count("Purged") != 0 {

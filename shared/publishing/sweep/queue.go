@@ -74,6 +74,9 @@ type round struct {
 }
 
 // run does one round of up to n due items, which read returns.
+// maxRoundTime is how long a round of purges or removals starts new ones.
+const maxRoundTime = 10 * time.Second
+
 func run[T queued](
 	ctx context.Context, r round, n int, read func(context.Context, time.Time, int) ([]T, error),
 	do func(context.Context, T) error,

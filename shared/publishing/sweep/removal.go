@@ -102,7 +102,7 @@ type Remover struct {
 // Due does one round. The round begins no step after limits.PurgeRound.
 func (r *Remover) Due(ctx context.Context) (Round, error) {
 	begun := r.Watch()
-	over := func() bool { return r.Watch().Sub(begun) >= limits.PurgeRound }
+	over := func() bool { return r.Watch().Sub(begun) >= maxRoundTime }
 	return run(ctx, round{rows: r.Store, now: r.Now, over: over}, maxRemovals, r.Store.DueRemovals,
 		func(ctx context.Context, one Removal) error { return r.remove(ctx, one, over) })
 }
@@ -128,6 +128,9 @@ func (r *Remover) stages() []stage {
 	}
 }
 
+// removalRecheck is how far indexes may be behind a removal.
+const removalRecheck = 5 * time.Second
+
 // remove does one pass for a workspace and decides when the next one is due.
 func (r *Remover) remove(ctx context.Context, one Removal, over func() bool) error {
 	now := r.Now()
@@ -135,8 +138,8 @@ func (r *Remover) remove(ctx context.Context, one Removal, over func() bool) err
 	if err != nil || !going {
 		return err
 	}
-	if now.Sub(since) < limits.RemovalRecheck { // indexes may not have a sign-in from just before Begin yet
-		return r.Store.Reschedule(ctx, one.QueueItem, now.Add(limits.RemovalRecheck), 0)
+	if now.Sub(since) < removalRecheck { // indexes may not have a sign-in from just before Begin yet
+		return r.Store.Reschedule(ctx, one.QueueItem, now.Add(removalRecheck), 0)
 	}
 	left, err := r.pass(ctx, one, now, over)
 	if err != nil {
@@ -156,7 +159,7 @@ func (r *Remover) remove(ctx context.Context, one Removal, over func() bool) err
 		if err := r.Store.Note(ctx, one.Workspace, now); err != nil {
 			return err
 		}
-		return r.Store.Reschedule(ctx, one.QueueItem, now.Add(limits.RemovalRecheck), 0)
+		return r.Store.Reschedule(ctx, one.QueueItem, now.Add(removalRecheck), 0)
 	}
 	return r.Store.Finish(ctx, one.Workspace, done(one.Workspace, now))
 }

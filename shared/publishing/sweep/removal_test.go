@@ -111,7 +111,7 @@ func TestARemovalEndsAfterTwoPassesThatFindNothing(t *testing.T) {
 	}
 	want := []string{"account", "members", "credentials", "live", "artifacts", "recorded", "objects of claimed", "objects of w", "rest"}
 	if !slices.Equal(f.calls, want) || !slices.Equal(f.notes, []time.Time{removalNow}) ||
-		!slices.Equal(f.rescheduled, []time.Time{removalNow.Add(limits.RemovalRecheck)}) || len(f.finished) > 0 {
+		!slices.Equal(f.rescheduled, []time.Time{removalNow.Add(removalRecheck)}) || len(f.finished) > 0 {
 		t.Fatalf("the first: %v, noted %v, again at %v, finished %v", f.calls, f.notes, f.rescheduled, f.finished)
 	}
 	f.due.Clear = removalNow
@@ -147,7 +147,7 @@ func TestAPassGoesOnWaitsOrBeginsAnew(t *testing.T) {
 			func(f *fakeRemovals) { f.left["account"] = []Left{Later} }, 8, "objects of w", limits.RemovalWait, false,
 		},
 		"it began just now": {
-			func(f *fakeRemovals) { f.since = removalNow }, 0, "", limits.RemovalRecheck, false,
+			func(f *fakeRemovals) { f.since = removalNow }, 0, "", removalRecheck, false,
 		},
 		"it fails": {
 			func(f *fakeRemovals) { f.fails = errors.New("down") }, 2, "members", limits.MinRetry, false,

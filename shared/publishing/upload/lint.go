@@ -2,17 +2,20 @@ package upload
 
 import (
 	"context"
+	"time"
 
 	"vitrine/shared/identity/credential"
-	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/lint"
 	"vitrine/shared/publishing/tree"
 )
 
 // lint returns findings in the pages of a draft. It never fails. It leaves out files that cannot be read, and those
 // that are not checked within limits.LintTime.
+// maxLintTime is when a draft is made without the warnings of what is not read yet.
+const maxLintTime = time.Second
+
 func (s *Service) lint(ctx context.Context, by credential.Actor, session *Session, files tree.Tree) lint.Report {
-	ctx, cancel := context.WithTimeout(ctx, limits.LintTime)
+	ctx, cancel := context.WithTimeout(ctx, maxLintTime)
 	defer cancel()
 	pages := linted(files, session.Entrypoint)
 	l := lint.New(lint.Revision{
