@@ -57,7 +57,7 @@ var access = []event.Action{
 }
 
 // tell adds what the overview says of the record, for members who may read it. Access counts as new since the member's
-// previous sign-in, which is in the record too, but for no longer than limits.NoticeLife.
+// previous sign-in, which is in the record too, but for no longer than noticeLife.
 // noticeLife is how long what got access counts as new.
 const noticeLife = 7 * limits.Day
 

@@ -41,6 +41,7 @@ func (q *question) result() *mcp.CallToolResult {
 // declined, and invalid_request if the answer is to another question or too late.
 // confirmationLife is how long a question stays open that a client shows to a person.
 const confirmationLife = 5 * time.Minute
+
 func (h *Host) confirm(c *call, words string) (*question, error) {
 	if !canAsk(c.asked) {
 		return nil, nil

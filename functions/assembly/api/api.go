@@ -82,6 +82,7 @@ func callers(s *assembly.Services, h *api.Host) error {
 // fetcher returns the client that reads metadata documents of OAuth clients and keys of agents' identity providers.
 // documentTimeout is for reading a document; the rest of limits.IdentityAnswer is for the tables.
 const documentTimeout = 2200 * time.Millisecond
+
 func fetcher(s *assembly.Services) *fetch.Client {
 	return fetch.New(documentTimeout, s.Config.FetchOrigins)
 }

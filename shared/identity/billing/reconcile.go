@@ -14,7 +14,7 @@ type Reconciled struct {
 
 // Reconcile compares all subscriptions of the provider with the stored accounts, because an event may be lost. It makes
 // workspaces follow subscriptions that they do not reflect, and cancels subscriptions of removed workspaces. It changes
-// up to limits.Reconciliations workspaces. A failure does not stop it; its error joins all failures.
+// up to maxReconciliations workspaces. A failure does not stop it; its error joins all failures.
 // maxReconciliations is how many workspaces one reconciliation changes.
 const maxReconciliations = 500
 

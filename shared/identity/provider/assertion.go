@@ -56,7 +56,7 @@ func (v *Verifier) Assertion(ctx context.Context, token string) (Identity, error
 }
 
 // checkTimes checks the lifetime of an assertion, its ids and when its person signed in. The age of iat needs no check
-// of its own, because exp is in the future and at most limits.ProviderAssertion after iat.
+// of its own, because exp is in the future and at most maxAssertionLife after iat.
 func (j *jwt) checkTimes(now time.Time, maxAuthAge time.Duration) error {
 	c := j.claims
 	issued := c.instant("iat")

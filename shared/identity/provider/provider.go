@@ -51,7 +51,7 @@ type Identity struct {
 	Scopes   []credential.Scope
 	AuthTime time.Time // when the person signed in at the provider
 	IssuedAt time.Time
-	Expires  time.Time // ID has to be remembered until limits.ProviderLeeway after it
+	Expires  time.Time // ID has to be remembered until maxClockSkew after it
 	// Provision is the Provision of the provider.
 	Provision bool
 }

@@ -175,7 +175,7 @@ func (s *Service) End(ctx context.Context, secret, requestID string) error {
 	return s.Store.End(ctx, hash, session.event(event.SessionEnded, s.Now(), requestID))
 }
 
-// List returns the live sessions of the caller, newest first, at most limits.ListedSessions.
+// List returns the live sessions of the caller, newest first, at most maxListed.
 // maxListed is how many sessions of a member List returns.
 const maxListed = 50
 

@@ -42,7 +42,7 @@ type Workspace struct {
 	// KeysEndedAt does the same for API keys that do not record the sign-in of their member: it ends those created at or
 	// before it.
 	KeysEndedAt time.Time
-	// EndedTerms are the terms of delegations that ended less than limits.TermMemory ago. Their credentials are invalid.
+	// EndedTerms are the terms of delegations that ended less than termMemory ago. Their credentials are invalid.
 	// Credentials of terms that ended earlier have expired.
 	EndedTerms []EndedTerm
 	AutoDays   int // default lifetime of artifacts in days; zero: the tier's default
@@ -63,7 +63,7 @@ func (w Workspace) Ended(t id.Term) bool {
 	return slices.ContainsFunc(w.EndedTerms, func(e EndedTerm) bool { return e.Term == t })
 }
 
-// EndTerms returns EndedTerms with terms added and without those that ended longer than limits.TermMemory ago.
+// EndTerms returns EndedTerms with terms added and without those that ended longer than termMemory ago.
 // termMemory is how long a workspace knows which delegations ended.
 const termMemory = 2 * limits.ProviderAgentLife
 

@@ -19,6 +19,7 @@ const overhead = 384
 // check access; its callers do that before they answer. A nil Cache keeps none.
 // maxReadTime is the longest read of a value.
 const maxReadTime = 10 * time.Second
+
 type Cache struct {
 	capacity int64
 
@@ -62,7 +63,7 @@ type typed[K comparable, V any] struct {
 
 // Get returns the value of a key. On a miss, one call of read serves all concurrent callers of the key. read returns
 // the value and its size in bytes of memory; a value of size 0 is not kept. Failures are not kept. The context of read
-// has the values of the first caller's context, but ends only after limits.CacheFill, so that a caller that leaves does
+// has the values of the first caller's context, but ends only after maxReadTime, so that a caller that leaves does
 // not fail the others. A caller whose own context ends before the value arrives gets a fault of code.
 func Get[K comparable, V any](
 	ctx context.Context, c *Cache, key K, code fault.Code,

@@ -1,7 +1,7 @@
 package limits
 
 // The limits of an export. One function at a time makes an export. It holds the export for ExportLease, which is longer
-// than that function may run. ExportAttempts counts from the last volume that was completed.
+// than that function may run.
 const (
 	ExportLease   = BundleLease
 	ExportLife    = 7 * Day      // of the archives of a ready export

@@ -133,8 +133,7 @@ const (
 const ProvisionQuota = 17
 
 // The limits of streams. A body above StreamsAbove bytes holds a stream while it is sent. There are fewer streams for
-// bodies above LargeStreamsAbove. A stream that is not released ends after StreamLife, because the function of the
-// content host runs no longer than that.
+// bodies above LargeStreamsAbove.
 const (
 	StreamsAbove      = 1 * MiB
 	LargeStreamsAbove = 8 * MiB

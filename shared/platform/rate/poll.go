@@ -18,6 +18,7 @@ const firstPollBlock = int(time.Minute / limits.LiveWait)
 // polls of the last minute, so that all pages of one artifact together stay below the limit.
 // maxLiveWait is the wait of an open page where many pages of one artifact are open.
 const maxLiveWait = time.Minute
+
 func (l *Limiter) Poll(ctx context.Context, artifact id.Artifact, holder string) (r Read, wait time.Duration) {
 	if l.Limits.Off {
 		return Read{}, limits.LiveWait

@@ -36,6 +36,7 @@ const streamLife = 240 * time.Second
 
 // streamWait is the Retry-After when all streams are in use.
 const streamWait = 10 * time.Second
+
 type StreamStore interface {
 	// AcquireStream takes the slot of a stream if it is free at now. Otherwise ok is false, and free lists the free slots
 	// below most. It may be repeated.
@@ -61,7 +62,7 @@ var slotPolicy = conflict.Policy{Lost: errSlotTaken, Attempts: 8, Exhausted: too
 // Acquire begins a stream of size bytes of an artifact to a client. address is the counter subject of the client, not
 // its raw address. release ends the stream even if ctx has ended, and may be called again. Acquire refuses with
 // rate_limited_artifact, also when the store is unavailable. If the release is lost or the process dies, the stream
-// ends after limits.StreamLife.
+// ends after streamLife.
 func (s *Streams) Acquire(
 	ctx context.Context, address string, artifact id.Artifact, size int64,
 ) (release func(), err error) {
@@ -119,7 +120,7 @@ func tooManyStreams() error {
 }
 
 // release ends streams within giveBackTime, because the reader's request waits for it. It drops a failure, because a
-// stream ends by itself after limits.StreamLife.
+// stream ends by itself after streamLife.
 func (s *Streams) release(ctx context.Context, streams ...Stream) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackTime)
 	defer cancel()

@@ -20,6 +20,7 @@ func Message(value string, most int) (string, bool) {
 // address without a display name, in printable characters that need no quotes.
 // maxEmailBytes is the longest e-mail address that a person may type.
 const maxEmailBytes = 254
+
 func Email(value string) (string, bool) {
 	value = strings.TrimSpace(value)
 	local, domain, _ := strings.Cut(value, "@")

@@ -43,17 +43,18 @@ func ClientName(name string) (string, bool) {
 	return name, utf8.RuneCountInString(name) <= limits.ClientNameRunes
 }
 
-// DeviceName applies OneLine to the name that a device gives itself, and cuts it at limits.DeviceNameRunes.
+// DeviceName applies OneLine to the name that a device gives itself, and cuts it at maxDeviceNameRunes.
 // What programs say about themselves is cut at these numbers of characters.
 const (
 	maxDeviceNameRunes = 64
 	maxBrowserRunes    = 200
 )
+
 func DeviceName(name string) string {
 	return strings.TrimSpace(Cut(OneLine(name), maxDeviceNameRunes))
 }
 
-// Browser returns the printable characters of a browser's User-Agent, cut at limits.BrowserRunes.
+// Browser returns the printable characters of a browser's User-Agent, cut at maxBrowserRunes.
 func Browser(agent string) string {
 	return Cut(strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {

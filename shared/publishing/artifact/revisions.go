@@ -20,7 +20,7 @@ func (s *Service) Revision(ctx context.Context, a id.Artifact, r id.Revision) (*
 	return s.Store.Revision(ctx, a, r)
 }
 
-// Revisions lists the newest limits.ListedEntries revisions of an artifact of the caller's workspace, in any status:
+// Revisions lists the newest maxListedRevisions revisions of an artifact of the caller's workspace, in any status:
 // drafts first, then by number and creation, newest first.
 // maxListedRevisions is how many revisions a list has.
 const maxListedRevisions = 100

@@ -158,7 +158,7 @@ func (r *Reader) checkAccess(
 	return readaccess.PublishedRevision(ctx, r.Store, s.Artifact, named)
 }
 
-// Open reads size bytes of a found file from an offset, for a client at an address. A file up to limits.CachedObject
+// Open reads size bytes of a found file from an offset, for a client at an address. A file up to maxCachedFile
 // comes from memory. If it is not there, it is read and checked as a whole. A part above limits.StreamsAbove holds a
 // stream until it is closed. Refusals: rate_limited_artifact if too many streams are open, not_found for an object that
 // was deleted after Find and is not in memory, and storage_unavailable for one that cannot be read or is damaged.

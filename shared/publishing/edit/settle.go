@@ -18,7 +18,7 @@ const (
 )
 
 // settled waits until the draft of another edit is published, and returns the artifact. It gives up after maxWaits. It
-// does not wait for a draft older than limits.DraftInFlight, because that one waits for its owner. Opening a session
+// does not wait for a draft older than draftInFlight, because that one waits for its owner. Opening a session
 // refuses an artifact that still has a draft.
 // draftInFlight is how young a draft is that an edit is about to publish.
 const draftInFlight = 5 * time.Second

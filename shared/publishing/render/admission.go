@@ -74,7 +74,7 @@ type reservation struct {
 	textOnly        bool // too many views go on without a reader already, so this page is only text
 }
 
-// reserve waits for room for a page, at most limits.RenderWait. The refusal is rate_limited_artifact, no matter which
+// reserve waits for room for a page, at most maxWait. The refusal is rate_limited_artifact, no matter which
 // share is used up.
 func (a *admission) reserve(ctx context.Context, s Source) (*reservation, error) {
 	r, full := &reservation{admission: a, of: s, weight: s.weight()}, ""
@@ -160,7 +160,7 @@ func (r *reservation) set(mark *bool, to bool) {
 	r.changed = make(chan struct{})
 }
 
-// Settle waits for views that go on without a reader, at most limits.RunawayTime. It returns how many still do.
+// Settle waits for views that go on without a reader, at most maxRunawayTime. It returns how many still do.
 func (r *Renderer) Settle() (n int) {
 	_ = r.admission.wait(context.Background(), maxRunawayTime, func() bool {
 		n = r.admission.runaways

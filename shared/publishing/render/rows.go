@@ -238,7 +238,7 @@ func (l *lineReader) read(learn bool) (record, error) {
 	}
 }
 
-// readLine reads a line and returns at most limits.RenderedRow bytes of it.
+// readLine reads a line and returns at most maxRow bytes of it.
 func (l *lineReader) readLine() (string, error) {
 	l.line++
 	var out []byte

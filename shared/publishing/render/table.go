@@ -43,7 +43,7 @@ type table struct {
 	heap    topRows
 }
 
-// table reads at most limits.RenderedTable bytes of a file of rows. It keeps only the rows that are shown.
+// table reads at most maxTable bytes of a file of rows. It keeps only the rows that are shown.
 func (s Source) table(ctx context.Context, b *body, o order) (*table, error) {
 	file, err := s.open(ctx, maxTable)
 	if err != nil {

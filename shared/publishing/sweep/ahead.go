@@ -14,7 +14,7 @@ const (
 	maxAhead   = 32 << 20 // bytes of files that a function reads ahead
 )
 
-// ahead reads up to limits.BundleAhead bytes of files before the caller asks for them.
+// ahead reads up to maxAhead bytes of files before the caller asks for them.
 type ahead struct {
 	files chan *async.Future[readResult] // in the order of the files
 	room  *semaphore.Weighted

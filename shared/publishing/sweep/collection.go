@@ -248,7 +248,7 @@ func (c *collection) add(a *artifact.Artifact, r artifact.Revision, files tree.T
 	return out
 }
 
-// collectEvents adds the events that follow the last archived one: up to limits.ExportEvents and the rest of a page.
+// collectEvents adds the events that follow the last archived one: up to maxVolumeEvents and the rest of a page.
 // It marks the archive as the last one if no event is left.
 // maxVolumeEvents is how many events one volume has.
 const maxVolumeEvents = 10_000

@@ -80,7 +80,7 @@ type Purger struct {
 	Watch func() time.Time
 }
 
-// Due does one round. The round starts no purge after limits.PurgeRound.
+// Due does one round. The round starts no purge after maxRoundTime.
 func (p *Purger) Due(ctx context.Context) (Round, error) {
 	begun := p.Watch()
 	over := func() bool { return p.Watch().Sub(begun) >= maxRoundTime }

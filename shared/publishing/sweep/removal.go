@@ -99,7 +99,7 @@ type Remover struct {
 	Watch func() time.Time
 }
 
-// Due does one round. The round begins no step after limits.PurgeRound.
+// Due does one round. The round begins no step after maxRoundTime.
 func (r *Remover) Due(ctx context.Context) (Round, error) {
 	begun := r.Watch()
 	over := func() bool { return r.Watch().Sub(begun) >= maxRoundTime }

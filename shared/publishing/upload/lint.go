@@ -10,7 +10,7 @@ import (
 )
 
 // lint returns findings in the pages of a draft. It never fails. It leaves out files that cannot be read, and those
-// that are not checked within limits.LintTime.
+// that are not checked within maxLintTime.
 // maxLintTime is when a draft is made without the warnings of what is not read yet.
 const maxLintTime = time.Second
 
