@@ -13,7 +13,6 @@ import (
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
-	"vitrine/shared/platform/limits"
 )
 
 // Kinds of access links.
@@ -40,7 +39,7 @@ func (a *app) linkCommand() *cobra.Command {
 	return cmd
 }
 
-// madeLink is an access link with a new URL.
+// madeLink is an access link with its URL.
 type madeLink struct {
 	SchemaVersion string      `json:"schema_version"`
 	ID            id.Link     `json:"access_link_id"`
@@ -53,9 +52,6 @@ type madeLink struct {
 
 	noEnd bool // the link is known to have no end
 }
-
-// urlLife is how long a URL of a link works; the link itself may live longer.
-const urlLife = limits.LinkURLLife
 
 // linkTo creates a link, or finds the existing share link, and returns it with a URL. Its end is never later than
 // requested.
@@ -164,7 +160,7 @@ func (a *app) link(ctx context.Context, text, revision, expires string, qr bool)
 		if a.screen.IsJSON() {
 			return a.screen.Object(l)
 		}
-		err = a.screen.Result(l.URL, a.linkRows(l)...)
+		err = a.screen.Result(l.URL, a.linkRows(ctx, h.account, l)...)
 		if err == nil && qr {
 			err = a.screen.QR(l.URL)
 		}
@@ -172,35 +168,36 @@ func (a *app) link(ctx context.Context, text, revision, expires string, qr bool)
 	})
 }
 
-// linkRows describe how long a link works.
-func (a *app) linkRows(l madeLink) []screen.Row {
+// linkRows describe what a link shows, and how long. It ignores a failure to read the end of the artifact, because the
+// link already works.
+func (a *app) linkRows(ctx context.Context, by *client.Account, l madeLink) []screen.Row {
 	shows := "the newest revision"
 	if l.RevisionID != "" {
 		shows = "revision " + string(l.RevisionID) + " for good"
 	}
-	rows := []screen.Row{{Name: "Shows", Value: shows + ", without sign-in"}, {Name: "Opens", Value: a.lifetime(l)}}
+	view, _ := by.View(ctx, l.ArtifactID, "") // then the end is unknown
+	rows := []screen.Row{
+		{Name: "Shows", Value: shows + ", without sign-in"},
+		{Name: "Opens", Value: a.lifetime(l, view.ExpiresAt)},
+	}
 	if l.ID != "" {
 		rows = append(rows, screen.Row{Name: "End", Value: "vitrine link revoke " + string(l.ID)})
 	}
 	return rows
 }
 
-// lifetime describes how long the URL works, and how to get another one.
-func (a *app) lifetime(l madeLink) string {
-	if l.ExpiresAt != nil && l.ExpiresAt.Sub(a.now()) <= urlLife {
+// lifetime describes how long a link works if its artifact ends at an instant, of which the zero time is unknown.
+func (a *app) lifetime(l madeLink, artifact contract.Time) string {
+	pinned := !artifact.IsZero() && a.outlives(artifact)
+	switch {
+	case !artifact.IsZero() && !pinned && (l.ExpiresAt == nil || artifact.Before(l.ExpiresAt.Time)):
+		return "until " + screen.When(artifact.Time, a.now()) + ", when the artifact ends"
+	case l.ExpiresAt != nil:
 		return "until " + screen.When(l.ExpiresAt.Time, a.now())
+	case pinned && l.noEnd:
+		return "until it is revoked"
 	}
-	text := "for 24 hours"
-	if l.ExpiresAt == nil && !l.noEnd {
-		text = "for 24 hours, or until the link ends"
-	}
-	if l.RevisionID == "" {
-		text += "; vitrine link " + string(l.ArtifactID) + " creates a new URL"
-	}
-	if l.ExpiresAt != nil {
-		text += "; the link ends " + screen.When(l.ExpiresAt.Time, a.now())
-	}
-	return text
+	return "until the link or the artifact ends"
 }
 
 // linkList is the JSON result of link list.
@@ -283,10 +280,10 @@ const linkGuide = `vitrine link ARTIFACT creates a link that opens an artifact w
   vitrine link revoke al_00000000000000000000000004
 
 A link shows the newest revision, or with --revision-id always that one. An artifact has one link of
-the first kind; repeating the command prints a new URL for it. Every URL works for 24 hours, or
-until the link ends. list shows links with their ids, without URLs; revoke ends a link with all its
-URLs at once. If the existing link ends later than --expires, the command fails with exit code 7,
-link_lasts_longer; if it ends earlier, it is not changed, and expires_at says when.
+the first kind; repeating the command prints its URL again. The URL works until the link ends: at
+--expires, with its artifact, or when it is revoked. list shows links with their ids, without URLs;
+revoke ends a link at once. If the existing link ends later than --expires, the command fails with
+exit code 7, link_lasts_longer; if it ends earlier, it is not changed, and expires_at says when.
 
 With --json: link gives schema_version, access_link_id, type, artifact_id, revision_id, url,
 expires_at; list gives artifact_id and items; revoke gives access_link_id and revoked_at.

@@ -297,9 +297,10 @@ Which files:
 Flags:
   --ephemeral         publish without an account; a key or login is ignored
   --artifact-id ID    create a new revision of this artifact; ID may be the address of its page
-  --unlisted          create a link that opens without sign-in; its URL works for 24 hours,
-                      then vitrine link creates a new one
-  --expires WHEN      end of that link: 3d, 12h, 2026-12-31 (00:00 UTC), or an RFC 3339 time
+  --unlisted          create a link that opens without sign-in, until it is revoked or the
+                      artifact ends
+  --expires WHEN      an earlier end of that link: 3d, 12h, 2026-12-31 (00:00 UTC), or an RFC 3339
+                      time
   --title TEXT        1 to 160 characters; default: the name of the file or folder, or with
                       --artifact-id the current title
   --entrypoint FILE   the file that opens first, as a path below the folder

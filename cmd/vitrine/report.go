@@ -130,7 +130,7 @@ func (a *app) rows(r published, p *publication) []screen.Row {
 	}
 	var rows []screen.Row
 	if p.link.URL != "" {
-		rows = append(rows, screen.Row{Name: "Opens", Value: "without sign-in " + a.lifetime(p.link)})
+		rows = append(rows, screen.Row{Name: "Opens", Value: "without sign-in " + a.lifetime(p.link, r.ExpiresAt)})
 	}
 	if r.PrivateURL != "" {
 		rows = append(rows, screen.Row{Name: "View", Value: r.PrivateURL + " (for members of the workspace)"})

@@ -50,7 +50,7 @@ func (a *app) setVisibility(ctx context.Context, text, want string) error {
 		case a.screen.IsJSON():
 			return a.screen.Object(visibility{schemaVersion, v})
 		case want == unlisted:
-			return a.screen.Result(v.UnlistedURL, a.linkRows(linkOf(ctx, h.account, v))...)
+			return a.screen.Result(v.UnlistedURL, a.linkRows(ctx, h.account, linkOf(ctx, h.account, v))...)
 		}
 		ended := 0
 		if v.RevokedAccessLinkIDs != nil {
@@ -68,7 +68,7 @@ const visibilityGuide = `vitrine set-visibility ARTIFACT private|unlisted shares
 
 Everyone with the link can open the artifact without sign-in.
 With --json: schema_version, artifact_id, visibility; for unlisted access_link_id and unlisted_url,
-for private private_url and revoked_access_link_ids. A URL works for 24 hours; vitrine link
-creates a new one.
+for private private_url and revoked_access_link_ids. The URL works until the link is revoked or the
+artifact ends.
 ` + targetNote + `.
 `

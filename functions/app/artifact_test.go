@@ -168,14 +168,14 @@ func TestLinksAreShownWithTheirAddressOnce(t *testing.T) {
 		wanted sharing.Request
 		has    string
 	}{
-		"a share link":       {private, "/links", url.Values{"shows": {"share"}}, sharing.Request{Kind: "share"}, "ends on <time datetime=\"2026-03-17T12:00:00Z\""},
-		"one that was there": {nil, "/links", url.Values{"shows": {"share"}, "ends": {"1h"}}, sharing.Request{Kind: "share", ExpiresAt: new(noon.Add(time.Hour))}, "ends on <time datetime=\"2026-03-15T08:00:00Z\""},
+		"a share link":       {private, "/links", url.Values{"shows": {"share"}}, sharing.Request{Kind: "share"}, "<dt>Ends</dt><dd><time datetime=\"2026-03-17T12:00:00Z\""},
+		"one that was there": {nil, "/links", url.Values{"shows": {"share"}, "ends": {"1h"}}, sharing.Request{Kind: "share", ExpiresAt: new(noon.Add(time.Hour))}, "<dt>Ends</dt><dd><time datetime=\"2026-03-15T08:00:00Z\""},
 		"a revision link": {
 			nil, "/links", url.Values{"shows": {oldID}, "ends": {"1h"}}, sharing.Request{Kind: "revision", Revision: oldID, ExpiresAt: new(noon.Add(time.Hour))},
-			"ends on <time datetime=\"2026-03-14T13:00:00Z\"",
+			"<dt>Ends</dt><dd><time datetime=\"2026-03-14T13:00:00Z\"",
 		},
-		"a fresh address": {nil, "/links/" + pinnedID + "/address", nil, sharing.Request{}, "until <time datetime=\"2026-03-14T14:00:00Z\""},
-		"unlisted":        {private, "/unlisted", nil, sharing.Request{}, "until <time datetime=\"2026-03-15T12:00:00Z\""},
+		"a link again": {nil, "/links/" + pinnedID + "/address", nil, sharing.Request{}, "<dt>Ends</dt><dd><time datetime=\"2026-03-14T14:00:00Z\""},
+		"unlisted":     {private, "/unlisted", nil, sharing.Request{}, "with the artifact, or when you revoke it"},
 	} {
 		s := newServices()
 		all(tt.state)(s)
@@ -188,7 +188,7 @@ func TestLinksAreShownWithTheirAddressOnce(t *testing.T) {
 			tt.fields.Set("once", formName)
 		}
 		r := signedIn(h, "POST", artifactPage+tt.path, tt.fields)
-		body := wantAnswer(t, name, r, 200, tt.has, "shown only once")
+		body := wantAnswer(t, name, r, 200, tt.has, "Anyone who has this link")
 		if strings.Count(body, ">"+linkAddress+"<") != 1 {
 			t.Errorf("%s: not one address\n%s", name, body)
 		}

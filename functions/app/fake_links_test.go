@@ -134,7 +134,6 @@ func (f *fakeLinks) Address(ctx context.Context, _ credential.Actor, l id.Link) 
 	out := sharing.Address{
 		Shared: sharing.Shared{Link: row, Artifact: found},
 		URL:    linkAddress,
-		Until:  noon.Add(24 * time.Hour),
 	}
 	if f.AddressFn != nil {
 		f.AddressFn(&out)

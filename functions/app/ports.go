@@ -231,7 +231,7 @@ type Links interface {
 
 	// Create answers with the share link that there is, if one is asked for and works.
 	Create(ctx context.Context, by credential.Actor, t sharing.Target, r sharing.Request) (link.Record, error)
-	// Address makes a fresh address of a link, for limits.LinkURLLife; not_found for a link that does not open.
+	// Address returns the URL of a link; not_found for a link that does not open.
 	Address(ctx context.Context, by credential.Actor, l id.Link) (sharing.Address, error)
 	Revoke(ctx context.Context, by credential.Actor, l id.Link) (time.Time, error)
 

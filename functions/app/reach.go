@@ -45,7 +45,7 @@ var askLock = confirmation{"Turn off the links?", "Turn them off", "/lockdown",
 
 var askUnlock = confirmation{"Turn the links back on?", "Turn them on", "/lockdown/lift",
 	"The links of this artifact that are neither revoked nor expired open it again for anyone who has " +
-		"their address."}
+		"them."}
 
 func (h *Host) lock(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 	return h.changeArtifact(w, r, v, form, change{operation: idempotency.LockLinks, run: lockLinks}, "#links")

@@ -126,8 +126,7 @@ func (h *Host) createLink(w http.ResponseWriter, r *http.Request, v browserSessi
 	return h.showAddress(w, r, v, made.ID, known)
 }
 
-// showAddress creates a fresh address of a link, and shows it with its secret. The address works for a while, and never
-// longer than the link. known says that the link existed before the form was sent.
+// showAddress shows a link with its secret. known says that the link existed before the form was sent.
 func (h *Host) showAddress(w http.ResponseWriter, r *http.Request, v browserSession, l id.Link, known bool) error {
 	minted, err := h.Links.Address(r.Context(), v.Actor, l)
 	if err == nil && minted.Artifact.ID != pathArtifact(r) {
@@ -136,7 +135,7 @@ func (h *Host) showAddress(w http.ResponseWriter, r *http.Request, v browserSess
 	if absent(err) {
 		return explained{err, pages.Message{
 			Heading: "This link no longer opens anything",
-			Text:    "It has ended or is turned off, or what it led to has ended, so it has no address.",
+			Text:    "It has ended or is turned off, or what it led to has ended.",
 			Links:   []pages.Link{{Path: artifactPath(pathArtifact(r)), Text: "Back to the artifact"}},
 		}}
 	}
@@ -144,18 +143,13 @@ func (h *Host) showAddress(w http.ResponseWriter, r *http.Request, v browserSess
 		return err
 	}
 	web.RedactSecret(r.Context(), minted.URL)
-	p := pages.Address{
+	return h.page(w, http.StatusOK, pages.Address{
 		Layout:   v.layout("/artifacts"),
 		Artifact: r.PathValue("artifactId"),
 		Link:     h.linkRow(minted.Link, minted.Artifact),
 		URL:      minted.URL,
-		Until:    minted.Until,
 		Known:    known,
-	}
-	if end := p.Link.EndsAt; !end.IsZero() && end.Before(p.Until) {
-		p.Until = end
-	}
-	return h.page(w, http.StatusOK, p)
+	})
 }
 
 // find returns a link of the artifact in the path; not_found if there is none.
@@ -188,10 +182,9 @@ func (h *Host) askRevokeLink(w http.ResponseWriter, r *http.Request, v browserSe
 		Subject: "Link to one revision",
 		Detail:  row.Public,
 		Button:  "Revoke it",
-		Text: "All its addresses end at once, for whoever has one, and it cannot be brought back. Other links of the " +
-			"artifact stay.",
-		Action: row.Path() + "/revoke",
-		Back:   artifactPath(pathArtifact(r)),
+		Text:    "It ends at once, for whoever has it, and cannot be brought back. Other links of the artifact stay.",
+		Action:  row.Path() + "/revoke",
+		Back:    artifactPath(pathArtifact(r)),
 	}
 	if row.Share {
 		p.Subject = "Share link"

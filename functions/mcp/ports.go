@@ -97,7 +97,7 @@ type LinkChanges interface {
 	// SetVisibility makes an artifact unlisted, with a share link, or private, which ends all of its links.
 	SetVisibility(ctx context.Context, by credential.Actor, t sharing.Target, word string) (sharing.Visibility, error)
 	Create(ctx context.Context, by credential.Actor, t sharing.Target, r sharing.Request) (link.Record, error)
-	// Address returns a fresh URL of a link. It fails with not_found for a link that has ended.
+	// Address returns the URL of a link. It fails with not_found for a link that has ended.
 	Address(ctx context.Context, by credential.Actor, l id.Link) (sharing.Address, error)
 	// Revoke ends a link and returns when it was first revoked.
 	Revoke(ctx context.Context, by credential.Actor, l id.Link) (time.Time, error)

@@ -44,7 +44,6 @@ func (h *Host) skill() string {
 		"{{requests}}", fmt.Sprint(limits.Default().Actor.Limit),
 		"{{put_life}}", span(limits.PutURLLife),
 		"{{session_life}}", span(limits.SessionLife),
-		"{{link_life}}", span(limits.LinkURLLife),
 		"{{default_life}}", span(policy.DefaultLife),
 		"{{script_hosts}}", strings.Join(media.ScriptHosts, ", "),
 	).Replace(skillTemplate)

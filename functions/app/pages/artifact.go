@@ -111,14 +111,13 @@ type AccessLinks struct {
 	Pages
 }
 
-// Address is the address of an access link with its secret, shown this once.
+// Address is an access link with its secret.
 type Address struct {
 	Layout
 	Artifact string
 	Link     AccessLink
 	URL      string
-	Until    time.Time // when the address stops working, at the latest
-	Known    bool      // the artifact had this link before this request
+	Known    bool // the artifact had this link before this request
 }
 
 // Private is the viewer for members. The artifact fills the page.

@@ -77,7 +77,7 @@ func TestAPersonSharesOpensAndRevokesInThePage(t *testing.T) {
 		p.Follow(".card button", "Who can see it")
 	}
 	p.WaitText("Private")
-	p.Follow(`form[action$="/unlisted"] button`, "Copy it now.")
+	p.Follow(`form[action$="/unlisted"] button`, "Anyone who has this link")
 	link := p.Text("#secret")
 	if !linkForm.MatchString(link) {
 		t.Fatalf("the page shows %q", link)
@@ -106,7 +106,7 @@ func TestAPersonSharesOpensAndRevokesInThePage(t *testing.T) {
 	}
 	harness.WantRefused(t, d.Get(t, source), 404, fault.NotFound)
 
-	p.Follow(`form[action$="/unlisted"] button`, "Copy it now.")
+	p.Follow(`form[action$="/unlisted"] button`, "Anyone who has this link")
 	if fresh := p.Text("#secret"); fresh == link {
 		t.Error("the revoked link is back")
 	}

@@ -3,8 +3,8 @@ package contract
 import "vitrine/shared/platform/id"
 
 // CreateLink asks for an access link (strict). RevisionID is required with type revision and refused with any other.
-// ExpiresAt ends the link itself, independently of the life of each URL that is minted for it. An existing share link
-// keeps its own expiry, and the request is refused if that is later.
+// ExpiresAt ends the link with its URL. An existing share link keeps its own expiry, and the request is refused if that
+// is later.
 type CreateLink struct {
 	_          struct{}    `json:"-" additionalProperties:"false"`
 	Type       string      `json:"type" enum:"share,revision"`
@@ -22,7 +22,7 @@ type CreatedLink struct {
 	CreatedAt  Time         `json:"created_at" format:"date-time"`
 }
 
-// MintedLink answers accessLinks.mint. The URL includes its secret and works for 24 hours or until the link ends.
+// MintedLink answers accessLinks.mint. The URL includes its secret and works until the link ends.
 type MintedLink struct {
 	URL string `json:"url" format:"uri"`
 }
@@ -77,7 +77,7 @@ type SetVisibility struct {
 }
 
 // Visibility answers artifacts.setVisibility (strict). An unlisted artifact has AccessLinkID and UnlistedURL: its share
-// link with a fresh URL. A private one has PrivateURL, the page for members, and RevokedAccessLinkIDs, which is present
+// link with its URL. A private one has PrivateURL, the page for members, and RevokedAccessLinkIDs, which is present
 // even if no link ended.
 type Visibility struct {
 	_                    struct{}    `json:"-" additionalProperties:"false"`

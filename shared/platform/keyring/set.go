@@ -17,13 +17,13 @@ var kinds = []struct {
 	name string
 	of   func(*Set) *Ring
 	// drain is how long a key has to check after it stopped signing: the longest life of what it signed, plus
-	// restartTime. Zero: some of that never expires, as API keys may not.
+	// restartTime. Zero: some of that never expires, as API keys and links may not.
 	drain time.Duration
 	later bool // older sets lack the ring
 }{
 	// an hour more, because token.Until rounds expiries up to the hour
 	{"content", func(s *Set) *Ring { return &s.Content }, limits.TokenLife + time.Hour + restartTime, false},
-	{"links", func(s *Set) *Ring { return &s.Links }, limits.LinkURLLife + restartTime, false},
+	{"links", func(s *Set) *Ring { return &s.Links }, 0, false},
 	{"pepper", func(s *Set) *Ring { return &s.Pepper }, 0, false},
 	{"seal", func(s *Set) *Ring { return &s.Seal }, limits.ReplayLife + restartTime, false},
 	{"assertion", func(s *Set) *Ring { return &s.Assertion }, limits.RegistrationLife + restartTime, true},

@@ -50,7 +50,6 @@ const (
 	EphemeralArtifact = Day              // unclaimed artifact, counted from each publish
 	EphemeralKey      = 7 * Day          // key of an ephemeral workspace
 	ClaimTokenLife    = 7 * Day
-	LinkURLLife       = Day      // one minted access-link URL
 	TokenLife         = 7 * Day  // longest content or agent-view token
 	PinnedTokenLife   = 3 * Day  // tokens of a pinned artifact past its stored expiry
 	ReplayLife        = 30 * Day // finished idempotency records

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
+	"math"
 	"time"
 
 	"vitrine/shared/platform/id"
@@ -13,14 +14,16 @@ import (
 )
 
 // The layout of the blob of an access link, big endian, base64url without padding: version (1 byte), key id (1), expiry
-// in unix seconds (4), scopes (2), workspace and artifact ids (16 each), and 16 bytes of HMAC-SHA-256 over label, host,
-// the bytes before and the link's public id. 56 bytes are 75 characters. The blob is in the fragment of the URL, so
-// that no server logs it.
+// in unix seconds (4; noEnd: never), scopes (2), workspace and artifact ids (16 each), and 16 bytes of HMAC-SHA-256 over
+// label, host, the bytes before and the link's public id. 56 bytes are 75 characters. The blob is in the fragment of the
+// URL, so that no server logs it.
 const (
 	blobVersion = 1
 	blobBody    = 40
 	blobMAC     = 16
 	blobText    = 75
+
+	noEnd = math.MaxUint32 // 2106, for codecs that know no blobs without an end
 )
 
 // Scopes are the rights of a link as bits.
@@ -39,7 +42,7 @@ var ErrBlob = errors.New("invalid link blob")
 
 // Blob is the content of the fragment of an access-link URL.
 type Blob struct {
-	Expires   time.Time // whole seconds
+	Expires   time.Time // whole seconds; zero: never
 	Scopes    Scopes
 	Workspace id.Workspace
 	Artifact  id.Artifact
@@ -71,7 +74,7 @@ func (c *LinkCodec) Mint(public id.Public, b Blob) (string, error) {
 	}
 	out := make([]byte, 0, blobBody+blobMAC)
 	out = append(out, blobVersion, kid)
-	out = binary.BigEndian.AppendUint32(out, uint32(b.Expires.Unix()))
+	out = binary.BigEndian.AppendUint32(out, b.end())
 	out = binary.BigEndian.AppendUint16(out, uint16(b.Scopes))
 	out = append(append(out, ws[:]...), art[:]...)
 	return base64.RawURLEncoding.EncodeToString(append(out, c.mac(key, out, pub)...)), nil
@@ -94,15 +97,24 @@ func (c *LinkCodec) Parse(public id.Public, text string, now time.Time) (Blob, e
 		return Blob{}, ErrBlob
 	}
 	b := Blob{
-		Expires:   time.Unix(int64(binary.BigEndian.Uint32(body[2:])), 0),
 		Scopes:    Scopes(binary.BigEndian.Uint16(body[6:])),
 		Workspace: id.WorkspaceOf(id.Bits(body[8:24])),
 		Artifact:  id.ArtifactOf(id.Bits(body[24:40])),
 	}
-	if !now.Before(b.Expires) || b.Scopes&View == 0 {
+	if end := binary.BigEndian.Uint32(body[2:]); end != noEnd {
+		b.Expires = time.Unix(int64(end), 0)
+	}
+	if !b.Expires.IsZero() && !now.Before(b.Expires) || b.Scopes&View == 0 {
 		return Blob{}, ErrBlob
 	}
 	return b, nil
+}
+
+func (b Blob) end() uint32 {
+	if b.Expires.IsZero() {
+		return noEnd
+	}
+	return uint32(min(b.Expires.Unix(), noEnd))
 }
 
 func (c *LinkCodec) mac(key, body []byte, public id.PublicBits) []byte {

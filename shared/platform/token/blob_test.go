@@ -1,6 +1,8 @@
 package token
 
 import (
+	"encoding/base64"
+	"encoding/binary"
 	"strings"
 	"testing"
 	"time"
@@ -42,6 +44,23 @@ func TestABlobSaysWhatItWasMintedFor(t *testing.T) {
 	got.Expires = want.Expires
 	if got != want {
 		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+func TestABlobWithoutAnEndOpensForGood(t *testing.T) {
+	c := linkCodec(t)
+	endless, public := blob(), id.NewPublic()
+	endless.Expires = time.Time{}
+	text, err := c.Mint(public, endless)
+	if err != nil || len(text) != blobText {
+		t.Fatal(text, err)
+	}
+	if got, err := c.Parse(public, text, now.AddDate(200, 0, 0)); err != nil || got != endless {
+		t.Errorf("got %+v, %v, want %+v", got, err, endless)
+	}
+	raw, _ := base64.RawURLEncoding.DecodeString(text)
+	if end := binary.BigEndian.Uint32(raw[2:]); end != 0xFFFFFFFF {
+		t.Errorf("the stored end is %x, and older codecs need one far ahead", end)
 	}
 }
 

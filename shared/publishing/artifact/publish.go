@@ -76,11 +76,21 @@ type publicationResult struct {
 	Entry     string      `json:"e"`
 	ExpiresAt time.Time   `json:"x"`
 	Share     id.Public   `json:"s,omitempty"`
+	ShareEnds time.Time   `json:"u,omitzero"`
 	Pinned    bool        `json:"p,omitempty"`
 }
 
 func resultOf(a *Artifact, r *Revision) publicationResult {
-	return publicationResult{a.ID, r.ID, r.Title, r.Entrypoint, a.ExpiresAt, a.ShareLink, !a.PinnedAt.IsZero()}
+	return publicationResult{
+		Artifact:  a.ID,
+		Revision:  r.ID,
+		Title:     r.Title,
+		Entry:     r.Entrypoint,
+		ExpiresAt: a.ExpiresAt,
+		Share:     a.ShareLink,
+		ShareEnds: a.ShareLinkUntil,
+		Pinned:    !a.PinnedAt.IsZero(),
+	}
 }
 
 // PublishedRevision is a published revision with its URLs. They are signed for every answer and never stored.
@@ -247,7 +257,7 @@ func (s *Service) publication(by credential.Actor, t Target, now time.Time) (Pub
 		result.ExpiresAt = pub.ExpiresAt
 		if a.Shared(now) == "" {
 			pub.Share = newShare(a, now)
-			result.Share = pub.Share.Public
+			result.Share, result.ShareEnds = pub.Share.Public, time.Time{}
 		}
 	}
 	pub.Result = idempotency.Encode(result)
@@ -314,7 +324,7 @@ func (s *Service) sign(by credential.Actor, t Target, r publicationResult) (Publ
 		return p, errors.Join(err1, err2, err3)
 	}
 	var err4 error
-	p.ShareURL, err4 = s.URLs.Link(r.Share, by.Workspace.ID, r.Artifact, now.Add(limits.LinkURLLife))
+	p.ShareURL, err4 = s.URLs.Link(r.Share, by.Workspace.ID, r.Artifact, r.ShareEnds)
 	return p, errors.Join(err1, err2, err3, err4)
 }
 

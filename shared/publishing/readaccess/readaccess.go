@@ -52,10 +52,17 @@ type Store interface {
 
 // Read reads the state and follows a claim. Without a claim the batch is enough. With one it also reads the other
 // workspace, so that the locks of both hold: the destination for a URL that was signed before the claim, and the source
-// for a URL that was signed after it, while the artifact is not moved yet.
+// for a URL that was signed after it, while the artifact is not moved yet. A link outlives the record of the workspace
+// that it was signed in, which ends limits.MovedLife after all was moved; its artifact names the owner then.
 func Read(ctx context.Context, store Store, q Query) (State, error) {
 	s, err := store.ReadState(ctx, q)
-	if err != nil || s.Workspace == nil || s.Artifact == nil {
+	if err != nil || s.Artifact == nil {
+		return s, err
+	}
+	if s.Workspace == nil {
+		if q.Link != "" && s.Link != nil && s.Artifact.Owner != q.Workspace {
+			s.Workspace, err = store.Workspace(ctx, s.Artifact.Owner)
+		}
 		return s, err
 	}
 	named, owner := s.Workspace, s.Artifact.Owner

@@ -192,6 +192,37 @@ func TestAClaimedArtifactLivesToTheEndThatItsClaimGaveIt(t *testing.T) {
 	}
 }
 
+func TestALinkOutlivesTheRecordOfTheClaimedWorkspace(t *testing.T) {
+	linked := Query{Workspace: "source", Artifact: "art", Link: id.NewPublic()}
+	plain := linked
+	plain.Link = ""
+	for name, c := range map[string]struct {
+		q      Query
+		set    func(*State, *workspace.Workspace)
+		reads  int
+		allows bool
+	}{
+		"a link":                       {linked, func(*State, *workspace.Workspace) {}, 1, true},
+		"one whose owner is locked":    {linked, func(_ *State, w *workspace.Workspace) { w.Lock = "lkd" }, 1, false},
+		"one that was revoked":         {linked, func(s *State, _ *workspace.Workspace) { s.Link.RevokedAt = now }, 1, false},
+		"one of an artifact not moved": {linked, func(s *State, _ *workspace.Workspace) { s.Artifact.Owner = "source" }, 0, false},
+		"a link that is gone":          {linked, func(s *State, _ *workspace.Workspace) { s.Link = nil }, 0, false},
+		"a token without a link":       {plain, func(*State, *workspace.Workspace) {}, 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			destination := workspace.Workspace{ID: "destination"}
+			f := &fakeStore{state: openState(c.q), workspaces: map[id.Workspace]workspace.Workspace{}}
+			f.state.Workspace, f.state.Artifact.Owner = nil, destination.ID
+			c.set(&f.state, &destination)
+			f.workspaces[destination.ID] = destination
+			s, err := Read(t.Context(), f, c.q)
+			if err != nil || f.reads != c.reads || s.Allows(c.q, now) != c.allows {
+				t.Errorf("%v after %d reads, allows %t", err, f.reads, s.Allows(c.q, now))
+			}
+		})
+	}
+}
+
 func TestWhatDoesNotExistCostsNoFurtherRead(t *testing.T) {
 	for name, state := range map[string]State{
 		"a workspace":   {Artifact: &artifact.Artifact{}},

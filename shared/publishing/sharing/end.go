@@ -51,7 +51,7 @@ type Visibility struct {
 	Ended    []id.Link // of a private artifact; never nil then
 }
 
-// SetVisibility makes an artifact unlisted or private. Unlisted returns a fresh URL of its share link. Private ends
+// SetVisibility makes an artifact unlisted or private. Unlisted returns the URL of its share link. Private ends
 // every link of the artifact at once, revision links included, and the public views of its published revisions.
 func (s *Service) SetVisibility(
 	ctx context.Context, by credential.Actor, t Target, word string,
@@ -65,14 +65,14 @@ func (s *Service) SetVisibility(
 	return Visibility{}, fault.New(fault.InvalidRequest, "visibility must be private or unlisted")
 }
 
-// makeUnlisted returns the share link of an artifact and a fresh URL of it. It creates the link if there is none.
+// makeUnlisted returns the share link of an artifact with its URL. It creates the link if there is none.
 func (s *Service) makeUnlisted(ctx context.Context, by credential.Actor, t Target) (Visibility, error) {
 	a, l, err := s.findOrCreate(ctx, by, t, nil, link.Link{Kind: link.Share}, s.Now())
 	if err != nil {
 		return Visibility{}, err
 	}
 	out := Visibility{Artifact: a.ID, Is: Unlisted, Link: l.ID}
-	out.URL, _, err = s.url(a, &l)
+	out.URL, err = s.url(a, &l)
 	return out, err
 }
 

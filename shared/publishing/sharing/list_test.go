@@ -9,39 +9,36 @@ import (
 	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
-	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/link"
 )
 
-func TestAURLIsMintedOnlyOfALinkThatOpensItsArtifact(t *testing.T) {
+func TestAURLIsMintedOnlyOfALinkThatOpensItsArtifactAndLivesAsLong(t *testing.T) {
 	for name, c := range map[string]struct {
-		link func(*link.Link)
-		set  func(*env)
-		life time.Duration // of the URL; zero: it is refused
+		link  func(*link.Link)
+		set   func(*env)
+		opens bool
+		until time.Time // zero: for good
 	}{
-		"a link that never ends": {asStored, func(*env) {}, limits.LinkURLLife},
-		"a link that ends later than its URL": {
-			func(l *link.Link) { l.ExpiresAt = now.Add(48 * time.Hour) }, func(*env) {}, limits.LinkURLLife,
+		"a link that never ends": {asStored, func(*env) {}, true, time.Time{}},
+		"a link that ends": {
+			func(l *link.Link) { l.ExpiresAt = now.Add(time.Hour) }, func(*env) {}, true, now.Add(time.Hour),
 		},
-		"a link that ends sooner than its URL": {
-			func(l *link.Link) { l.ExpiresAt = now.Add(time.Hour) }, func(*env) {}, time.Hour,
-		},
-		"a link that ends now":                   {func(l *link.Link) { l.ExpiresAt = now }, func(*env) {}, 0},
-		"a link that was revoked":                {func(l *link.Link) { l.RevokedAt = now }, func(*env) {}, 0},
-		"a link that was closed":                 {asStored, func(e *env) { e.artifact.LinksRevokedBefore = now }, 0},
-		"a link while links are locked":          {asStored, func(e *env) { e.artifact.LinksLockedAt = now }, 0},
-		"a link of an expired artifact":          {asStored, func(e *env) { e.artifact.ExpiresAt = now }, 0},
-		"a link of a deleted artifact":           {asStored, func(e *env) { e.artifact.Status = artifact.Deleted }, 0},
-		"a link of an artifact that is locked":   {asStored, func(e *env) { e.artifact.Lock = "lkd" }, 0},
-		"a link of an artifact without revision": {asStored, func(e *env) { e.artifact.Current = "" }, 0},
-		"a link to an artifact that is gone":     {func(l *link.Link) { l.Artifact = id.NewArtifact() }, func(*env) {}, 0},
-		"a link to an artifact of another":       {asStored, func(e *env) { e.artifact.Owner = id.NewWorkspace() }, 0},
+		"a link that ends now":                   {func(l *link.Link) { l.ExpiresAt = now }, func(*env) {}, false, time.Time{}},
+		"a link that was revoked":                {func(l *link.Link) { l.RevokedAt = now }, func(*env) {}, false, time.Time{}},
+		"a link that was closed":                 {asStored, func(e *env) { e.artifact.LinksRevokedBefore = now }, false, time.Time{}},
+		"a link while links are locked":          {asStored, func(e *env) { e.artifact.LinksLockedAt = now }, false, time.Time{}},
+		"a link of an expired artifact":          {asStored, func(e *env) { e.artifact.ExpiresAt = now }, false, time.Time{}},
+		"a link of a deleted artifact":           {asStored, func(e *env) { e.artifact.Status = artifact.Deleted }, false, time.Time{}},
+		"a link of an artifact that is locked":   {asStored, func(e *env) { e.artifact.Lock = "lkd" }, false, time.Time{}},
+		"a link of an artifact without revision": {asStored, func(e *env) { e.artifact.Current = "" }, false, time.Time{}},
+		"a link to an artifact that is gone":     {func(l *link.Link) { l.Artifact = id.NewArtifact() }, func(*env) {}, false, time.Time{}},
+		"a link to an artifact of another":       {asStored, func(e *env) { e.artifact.Owner = id.NewWorkspace() }, false, time.Time{}},
 		"a link to an artifact that is still moved": {
-			asStored, func(e *env) { e.artifact.Owner = e.addClaimed() }, limits.LinkURLLife,
+			asStored, func(e *env) { e.artifact.Owner = e.addClaimed() }, true, time.Time{},
 		},
 		"a link that another workspace created": {
-			func(l *link.Link) { l.Workspace = id.NewWorkspace() }, func(*env) {}, 0,
+			func(l *link.Link) { l.Workspace = id.NewWorkspace() }, func(*env) {}, false, time.Time{},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -50,32 +47,37 @@ func TestAURLIsMintedOnlyOfALinkThatOpensItsArtifact(t *testing.T) {
 			c.set(e)
 			e.target()
 			minted, err := e.Address(t.Context(), e.by, l.ID)
-			if c.life == 0 {
+			if !c.opens {
 				expect.Code(t, err, fault.NotFound)
 				return
 			}
 			expect.Code(t, err, "")
-			if !minted.Until.Equal(now.Add(c.life)) {
-				t.Errorf("until %s", minted.Until)
+			wantOpens(t, e, l, minted.URL, c.until)
+			e.Now = func() time.Time { return now.Add(time.Minute) }
+			if again, err := e.Address(t.Context(), e.by, l.ID); err != nil || again.URL != minted.URL {
+				t.Errorf("a minute later it is another URL: %s, %v", again.URL, err)
 			}
-			wantOpens(t, e, l, minted.URL, now.Add(c.life))
 		})
 	}
 }
 
-// wantOpens checks that a URL carries a blob of the link that is valid until an instant.
+// wantOpens checks that a URL carries a blob of the link that is valid until an instant, which is zero for good.
 func wantOpens(t *testing.T, e *env, l link.Link, url string, until time.Time) {
 	t.Helper()
 	page, blob, _ := strings.Cut(url, "#")
 	if page != "https://app.test/al/"+string(l.Public) {
 		t.Error(page)
 	}
-	claims, err := e.Addresses.Links.Parse(l.Public, blob, until.Add(-time.Second))
+	last := until.Add(-time.Second)
+	if until.IsZero() {
+		last = now.AddDate(200, 0, 0)
+	}
+	claims, err := e.Addresses.Links.Parse(l.Public, blob, last)
 	if err != nil || claims.Artifact != e.artifact.ID || claims.Workspace != e.by.Workspace.ID {
 		t.Errorf("%+v, %v, want the artifact and its workspace", claims, err)
 	}
-	if _, err := e.Addresses.Links.Parse(l.Public, blob, until); err == nil {
-		t.Error("the URL outlives its time")
+	if _, err := e.Addresses.Links.Parse(l.Public, blob, until); err == nil && !until.IsZero() {
+		t.Error("the URL outlives its link")
 	}
 }
 

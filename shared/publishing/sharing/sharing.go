@@ -13,7 +13,6 @@ import (
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
-	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/link"
 )
@@ -212,33 +211,27 @@ func locked() error {
 	return fault.New(fault.NotFound, "the access links of this artifact are locked; unlock them first")
 }
 
-// Address is a fresh URL of a link, with the link and its artifact.
+// Address is the URL of a link, with the link and its artifact.
 type Address struct {
 	Shared
-	URL   string
-	Until time.Time // when the URL expires at the latest
+	URL string
 }
 
-// Address returns a fresh URL of a link, valid for limits.LinkURLLife or until the link expires.
+// Address returns the URL of a link. It works as long as the link does.
 func (s *Service) Address(ctx context.Context, by credential.Actor, named id.Link) (Address, error) {
 	l, a, err := s.withArtifact(ctx, by, named)
 	if err != nil {
 		return Address{}, err
 	}
-	url, until, err := s.url(a, l)
-	return Address{Shared: sharedOf(*l, a), URL: url, Until: until}, err
+	url, err := s.url(a, l)
+	return Address{Shared: sharedOf(*l, a), URL: url}, err
 }
 
-// url signs a URL of a link that opens its artifact now, and returns when the URL expires at the latest.
-func (s *Service) url(a *artifact.Artifact, l *link.Link) (string, time.Time, error) {
+// url signs the URL of a link that opens its artifact now.
+func (s *Service) url(a *artifact.Artifact, l *link.Link) (string, error) {
 	now := s.Now()
 	if !l.Opens(a.ID, now) || !a.Readable(now) || a.Current == "" || !a.LinksOpen(l.CreatedAt) {
-		return "", time.Time{}, NotFound()
+		return "", NotFound()
 	}
-	until := now.Add(limits.LinkURLLife)
-	if !l.ExpiresAt.IsZero() && l.ExpiresAt.Before(until) {
-		until = l.ExpiresAt
-	}
-	url, err := s.Addresses.Link(l.Public, a.Owner, a.ID, until)
-	return url, until, err
+	return s.Addresses.Link(l.Public, a.Owner, a.ID, l.ExpiresAt)
 }
