@@ -154,6 +154,6 @@ type resolveInput struct {
 }
 
 func (h *Host) resolve(ctx context.Context, in *resolveInput) (contract.Resolved, error) {
-	v, err := h.Views.Resolve(ctx, in.Body.PublicID, in.Body.Blob)
+	v, err := h.Views.Resolve(ctx, in.Body.PublicID, in.Body.Blob, false)
 	return wire.Resolved(v), err
 }

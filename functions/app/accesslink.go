@@ -34,7 +34,7 @@ func (h *Host) openPasted(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return unshown(err)
 	}
-	shown, err := h.Views.Resolve(r.Context(), link.PublicID, link.Blob)
+	shown, err := h.Views.Resolve(r.Context(), link.PublicID, link.Blob, false)
 	if err != nil {
 		return unshown(unopened(err))
 	}

@@ -31,10 +31,10 @@ const (
 )
 
 // resolver answers what a link shows; nil: every link opens.
-type resolver func(ctx context.Context, public id.Public, blob string) (view.View, error)
+type resolver func(ctx context.Context, public id.Public, blob string, _ bool) (view.View, error)
 
 func refuses(err error) resolver {
-	return func(context.Context, id.Public, string) (view.View, error) { return view.View{}, err }
+	return func(context.Context, id.Public, string, bool) (view.View, error) { return view.View{}, err }
 }
 
 // host is the app host at localhost with the given resolver; what it logs goes to the buffer.
@@ -242,7 +242,7 @@ func TestTheLogNamesNoLink(t *testing.T) {
 }
 
 func TestPanicBecomesAnAnswer(t *testing.T) {
-	h, lines := host(func(context.Context, id.Public, string) (view.View, error) {
+	h, lines := host(func(context.Context, id.Public, string, bool) (view.View, error) {
 		panic("the case fell: " + blob)
 	})
 	r := send(h.Handler(), "POST", "/api/access-links/resolve", opening)

@@ -278,13 +278,13 @@ func (f *fakeArtifacts) Delete(ctx context.Context, _ credential.Actor, t artifa
 
 type fakeViews struct {
 	*fakeServices
-	ResolveFn func(ctx context.Context, public id.Public, blob string) (view.View, error) // nil: every link opens
+	ResolveFn func(ctx context.Context, public id.Public, blob string, scripts bool) (view.View, error) // nil: every link opens
 	bundle    artifact.Availability
 }
 
-func (f *fakeViews) Resolve(ctx context.Context, public id.Public, blob string) (view.View, error) {
+func (f *fakeViews) Resolve(ctx context.Context, public id.Public, blob string, scripts bool) (view.View, error) {
 	if f.ResolveFn != nil {
-		return f.ResolveFn(ctx, public, blob)
+		return f.ResolveFn(ctx, public, blob, scripts)
 	}
 	return view.View{Revision: artifact.Revision{Mode: media.HTML}, Title: string(public) + " " + blob}, nil
 }

@@ -47,7 +47,8 @@ func fails(err error) answers {
 	}
 }
 
-func (g *gallery) open(ctx context.Context, public id.Public, blob string) (view.View, error) {
+// open opens a link. Its artifact runs scripts where the token says so, and where a reader wants them.
+func (g *gallery) open(ctx context.Context, public id.Public, blob string, scripts bool) (view.View, error) {
 	g.mu.Lock()
 	g.opened[blob]++
 	answer := g.links[blob]
@@ -56,6 +57,9 @@ func (g *gallery) open(ctx context.Context, public id.Public, blob string) (view
 		return view.View{}, fault.NewCode(fault.NotFound)
 	}
 	resolved, err := answer(ctx, contract.ResolveRequest{PublicID: public, Blob: blob})
+	if scripts {
+		resolved.IframeSrc = strings.Replace(resolved.IframeSrc, "/v/plain/", "/v/scripts/", 1)
+	}
 	return viewFrom(resolved), err
 }
 

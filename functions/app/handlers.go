@@ -48,7 +48,12 @@ func (h *Host) viewer(w http.ResponseWriter, r *http.Request) error {
 	}
 	content := h.contentOrigin()
 	w.Header().Set(policyHeader, policyLink(content))
-	return h.page(w, http.StatusOK, pages.Viewer{PublicID: string(public), ContentOrigin: content, APIURL: h.Origins.API})
+	return h.page(w, http.StatusOK, pages.Viewer{
+		PublicID:      string(public),
+		ContentOrigin: content,
+		APIURL:        h.Origins.API,
+		Scripts:       string(h.Operators.Limits.Tiers[limits.Ephemeral].Scripts),
+	})
 }
 
 func (h *Host) resolve(w http.ResponseWriter, r *http.Request) error {
@@ -56,7 +61,7 @@ func (h *Host) resolve(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	shown, err := h.Views.Resolve(r.Context(), link.PublicID, link.Blob)
+	shown, err := h.Views.Resolve(r.Context(), link.PublicID, link.Blob, link.Scripts)
 	if err != nil {
 		return unopened(err)
 	}
@@ -74,11 +79,17 @@ func unopened(err error) error {
 	return fault.Wrap(fault.DatabaseUnavailable, err, "%s", fault.DatabaseUnavailable)
 }
 
+// openRequest is what the page of a link asks for.
+type openRequest struct {
+	contract.ResolveRequest
+	Scripts bool // the reader wants the scripts of the artifact to run
+}
+
 // sentLink reads the link in the body of a request, and keeps its secret out of the log.
-func sentLink(w http.ResponseWriter, r *http.Request) (contract.ResolveRequest, error) {
+func sentLink(w http.ResponseWriter, r *http.Request) (openRequest, error) {
 	members, err := readObject(w, r)
 	if err != nil {
-		return contract.ResolveRequest{}, err
+		return openRequest{}, err
 	}
 	link, err := readLink(members)
 	if err == nil {
@@ -88,12 +99,15 @@ func sentLink(w http.ResponseWriter, r *http.Request) (contract.ResolveRequest, 
 }
 
 // readLink reads a link from the members of a body, and ignores all others.
-func readLink(members map[string]json.RawMessage) (contract.ResolveRequest, error) {
-	var link contract.ResolveRequest
+func readLink(members map[string]json.RawMessage) (openRequest, error) {
+	var link openRequest
 	err := errors.Join(json.Unmarshal(members["public_id"], &link.PublicID), json.Unmarshal(members["blob"], &link.Blob))
+	if scripts, sent := members["scripts"]; sent {
+		err = errors.Join(err, json.Unmarshal(scripts, &link.Scripts))
+	}
 	if _, malformed := link.PublicID.Bits(); err != nil || malformed != nil || link.Blob == "" {
-		return contract.ResolveRequest{}, fault.New(fault.InvalidRequest,
-			"The body must be an object with public_id and blob.")
+		return openRequest{}, fault.New(fault.InvalidRequest,
+			"The body must be an object with public_id and blob; scripts, if sent, is true or false.")
 	}
 	return link, nil
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strconv"
 	"time"
 
 	"vitrine/shared/adapter/web"
@@ -42,6 +43,7 @@ func polled(ask poll) handler {
 		}
 		web.RetryAfter(w.Header(), answer.Wait)
 		w.Header().Set("Vitrine-Follows", follows[answer.Follows])
+		w.Header().Set("Vitrine-Claimed", strconv.FormatBool(answer.Claimed))
 		if answer.Pointer == nil {
 			w.Header().Set("Cache-Control", "no-store")
 			w.WriteHeader(http.StatusNoContent)

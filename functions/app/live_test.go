@@ -22,6 +22,7 @@ type fakeLive struct {
 	mu      sync.Mutex
 	pointer *view.Pointer
 	pinned  bool
+	claimed bool
 	err     error
 	asked   string
 }
@@ -43,6 +44,12 @@ func (f *fakeLive) set(p *view.Pointer) {
 	f.pointer = p
 }
 
+func (f *fakeLive) claim() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.claimed = true
+}
+
 func (f *fakeLive) answer(asked string, shown id.Revision) (live.Answer, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -50,7 +57,7 @@ func (f *fakeLive) answer(asked string, shown id.Revision) (live.Answer, error) 
 	if f.err != nil {
 		return live.Answer{}, f.err
 	}
-	answer := live.Answer{Wait: limits.LiveWait, Follows: !f.pinned}
+	answer := live.Answer{Wait: limits.LiveWait, Follows: !f.pinned, Claimed: f.claimed}
 	if f.pointer != nil && f.pointer.RevisionID != shown {
 		answer.Pointer = f.pointer
 	}
@@ -93,14 +100,15 @@ func TestAPollWithNothingNewSaysWhenToAskAgain(t *testing.T) {
 		if body := text(t, r); r.StatusCode != 204 || body != "" {
 			t.Errorf("%d %q", r.StatusCode, body)
 		}
-		wantHeaders(t, "the answer", r, "Retry-After", "3", "Cache-Control", "no-store", "Vitrine-Follows", "newest")
+		wantHeaders(t, "the answer", r, "Retry-After", "3", "Cache-Control", "no-store", "Vitrine-Follows", "newest",
+			"Vitrine-Claimed", "false")
 		if want := publicID + " " + blob + " " + oldID; asked != want && asked != string(memberID)+" "+artifactID+" "+oldID {
 			t.Errorf("asked for %q", asked)
 		}
 		expect.Lacks(t, "the log", logged, blob)
 	})
-	polls(t, &fakeLive{pinned: true}, func(t *testing.T, _ string, r *http.Response, _ string) {
-		wantHeaders(t, "a page of one revision", r, "Vitrine-Follows", "revision")
+	polls(t, &fakeLive{pinned: true, claimed: true}, func(t *testing.T, _ string, r *http.Response, _ string) {
+		wantHeaders(t, "a claimed page of one revision", r, "Vitrine-Follows", "revision", "Vitrine-Claimed", "true")
 	})
 }
 

@@ -23,7 +23,7 @@ const (
 )
 
 func TestACodeIsDrawnForLinksAlone(t *testing.T) {
-	h, lines := host(func(context.Context, id.Public, string) (view.View, error) {
+	h, lines := host(func(context.Context, id.Public, string, bool) (view.View, error) {
 		t.Error("a link was opened to draw it")
 		return view.View{}, nil
 	})
@@ -46,7 +46,7 @@ func paste(t *testing.T, h *Host, target, pasted string) (int, map[string][]stri
 
 func TestAPastedLinkOpensInThePage(t *testing.T) {
 	var got contract.ResolveRequest
-	h, lines := host(func(_ context.Context, public id.Public, blob string) (view.View, error) {
+	h, lines := host(func(_ context.Context, public id.Public, blob string, _ bool) (view.View, error) {
 		got = contract.ResolveRequest{PublicID: public, Blob: blob}
 		return view.View{
 			Artifact:   artifact.Artifact{ExpiresAt: noon, CreatedAt: noon.Add(-time.Hour)},

@@ -180,9 +180,10 @@ type Artifacts interface {
 type Views interface {
 	// Access links.
 
-	// Resolve checks the secret of a link and returns what it shows. Faults: InvalidRequest, NotFound for every link that
-	// does not open, RateLimitedArtifact with RetryAfter, DatabaseUnavailable.
-	Resolve(ctx context.Context, public id.Public, blob string) (view.View, error)
+	// Resolve checks the secret of a link and returns what it shows. scripts says that the reader wants the scripts of the
+	// artifact to run. Faults: InvalidRequest, NotFound for every link that does not open, RateLimitedArtifact with
+	// RetryAfter, DatabaseUnavailable.
+	Resolve(ctx context.Context, public id.Public, blob string, scripts bool) (view.View, error)
 
 	// LinkURL checks the secret of a link without reading whether the link still opens; not_found for a wrong one.
 	LinkURL(public id.Public, blob string) (string, error)

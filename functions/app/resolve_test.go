@@ -31,7 +31,7 @@ func TestViewerRefusesHostileIds(t *testing.T) {
 
 func TestResolveForwardsTheLinkAlone(t *testing.T) {
 	var got contract.ResolveRequest
-	h, _ := host(func(_ context.Context, public id.Public, blob string) (view.View, error) {
+	h, _ := host(func(_ context.Context, public id.Public, blob string, _ bool) (view.View, error) {
 		got = contract.ResolveRequest{PublicID: public, Blob: blob}
 		return view.View{}, nil
 	})
@@ -45,7 +45,7 @@ func TestResolveForwardsTheLinkAlone(t *testing.T) {
 // TestBadBodiesAreRefused sends them to all that read a link.
 func TestBadBodiesAreRefused(t *testing.T) {
 	set := &fakeLive{}
-	h, _ := host(func(context.Context, id.Public, string) (view.View, error) {
+	h, _ := host(func(context.Context, id.Public, string, bool) (view.View, error) {
 		t.Error("a bad body got through")
 		return view.View{}, nil
 	})

@@ -13,6 +13,7 @@ import (
 	"vitrine/scripts/testkit/browser"
 	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/limits"
 )
 
 // viewOf tells which view is on show.
@@ -46,7 +47,7 @@ func TestViewerShowsAnArtifact(t *testing.T) {
 		Heading:   "Seals of the bay",
 		Frame:     "Artifact: Seals of the bay",
 		Referrer:  "no-referrer",
-		Sandbox:   "allow-scripts allow-popups allow-popups-to-escape-sandbox allow-downloads",
+		Sandbox:   stillSandbox,
 		Link:      publicID,
 		Mode:      "html",
 		Count:     "3",
@@ -125,7 +126,7 @@ func TestTheNoteAboutScriptsIsForPagesThatHaveSome(t *testing.T) {
 	g, p := open(t), browser.Open(t)
 	const note = `[data-part="unclaimed"]`
 	p.Go(g.link("scripts", g.shows("Scripts", "plain", "script.html", htmlType, unclaimed)))
-	p.WaitText("Nobody has claimed this artifact yet, so its scripts do not run.")
+	p.WaitText("Somebody without an account made this page.")
 	g.link("none", g.shows("None", "plain", "tall.html", htmlType, unclaimed))
 	g.link("claimed", g.shows("Claimed", "scripts", "script.html", htmlType))
 	g.link("quiet", g.shows("Quiet", "plain", "quiet.html", htmlType, unclaimed))
@@ -155,6 +156,63 @@ func TestTheNoteAboutScriptsIsForPagesThatHaveSome(t *testing.T) {
 	browser.Eval[bool](f, `(parent.postMessage({type: "vitrine:viewer-height", height: 990, scripts: true}, "*"), true)`)
 	p.Wait(`document.querySelector('[data-part="unclaimed"]').checkVisibility()`)
 }
+
+func TestAReaderRunsTheScriptsOfAnUnclaimedPage(t *testing.T) {
+	g, p := open(t), browser.Open(t)
+	url := g.link("run", g.shows("Run", "plain", "script.html", htmlType, unclaimed))
+	p.Go(url)
+	p.WaitText("Somebody without an account made this page.")
+	p.Frame("/v/plain/script.html").WaitText("silent")
+	p.Click(`[data-part="run"]`)
+	p.Frame("/v/scripts/script.html").WaitText("the script ran")
+	if p.Visible(`[data-part="unclaimed"]`) {
+		t.Error("the page asks again")
+	}
+	const attributes = `[document.querySelector("iframe").getAttribute("sandbox"), document.querySelector("iframe").allow].join("|")`
+	if got := browser.Eval[string](&p.Document, attributes); got != runningSandbox+"|clipboard-write; fullscreen" {
+		t.Errorf("the frame is %q", got)
+	}
+	p.Reload() // the tab keeps the wish
+	p.Frame("/v/scripts/script.html").WaitText("the script ran")
+	other := browser.Open(t) // another one does not
+	other.Go(url)
+	other.Frame("/v/plain/script.html").WaitText("silent")
+	p.Clean()
+}
+
+func TestAnOpenPageFollowsAClaim(t *testing.T) {
+	g, p := open(t), browser.Open(t)
+	p.Go(g.link("claim", g.shows("Claim", "plain", "script.html", htmlType, unclaimed)))
+	p.WaitText("Somebody without an account made this page.")
+	g.link("claim", g.shows("Claim", "scripts", "script.html", htmlType))
+	g.live.claim()
+	p.Frame("/v/scripts/script.html").WaitText("the script ran")
+	if p.Visible(`[data-part="unclaimed"]`) {
+		t.Error("the page still says that nobody has claimed it")
+	}
+}
+
+func TestTheOwnerOfADeploymentDecidesAboutScriptsOfUnclaimedPages(t *testing.T) {
+	for scripts, want := range map[limits.Scripts]string{
+		limits.ScriptsAsk: "Run this page’s scripts",
+		limits.ScriptsOff: "Nobody has claimed this artifact yet, so its scripts do not run.",
+		limits.ScriptsOn:  `data-scripts="on"`,
+	} {
+		h, _ := host(nil)
+		numbers := limits.Default()
+		policy := numbers.Tiers[limits.Ephemeral]
+		policy.Scripts = scripts
+		numbers.Tiers[limits.Ephemeral] = policy
+		h.Operators.Limits = &numbers
+		wantAnswer(t, string(scripts), send(h.Handler(), "GET", linkPage, ""), 200, want)
+	}
+}
+
+// The sandboxes of frames, by whether the scripts of the content run.
+const (
+	stillSandbox   = "allow-scripts allow-popups allow-popups-to-escape-sandbox allow-downloads"
+	runningSandbox = stillSandbox + " allow-forms allow-modals"
+)
 
 func TestViewerTakesTheHeightOfItsFrameAlone(t *testing.T) {
 	g, p := open(t), browser.Open(t)

@@ -101,6 +101,7 @@ func (s *Services) Content(limiter *rate.Limiter) (*content.Reader, error) {
 		Limiter:      limiter,
 		Streams:      &rate.Streams{Store: s.Stores.Counters, Limits: &s.Config.Limits, Now: s.Config.Now},
 		Addresses:    addresses,
+		Limits:       &s.Config.Limits,
 		Cache:        s.cache,
 		Now:          s.Config.Now,
 	}, errors.Join(err1, err2, err3, err4)

@@ -34,6 +34,7 @@ type Viewer struct {
 	// ContentOrigin is the only origin that the page frames and links to.
 	ContentOrigin string
 	APIURL        string
+	Scripts       string // whether scripts of unclaimed artifacts run: on, ask or off
 }
 
 // Message is a page with a short text, mostly an error.

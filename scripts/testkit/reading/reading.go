@@ -137,6 +137,7 @@ func (a *Artifact) Reader(origin string) *content.Reader {
 		Limiter:      &rate.Limiter{Counters: a, Limits: &a.Numbers, Now: clock},
 		Streams:      &rate.Streams{Store: a, Limits: &a.Numbers, Now: clock},
 		Addresses:    clients,
+		Limits:       &a.Numbers,
 		Cache:        cache.New(a.Numbers.Cache),
 	}
 }

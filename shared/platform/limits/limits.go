@@ -178,8 +178,21 @@ type Policy struct {
 	Revisions          int  // published ones over an artifact's life
 	Reads              int  // of one artifact by signed URL in a ReadWindow, over all hosts
 	NoIndex            bool // search engines are asked not to index
-	Scripts            bool // HTML may run scripts in the viewer frame
+	Scripts            Scripts
 }
+
+// Scripts says whether the scripts of HTML run in the viewer frame.
+type Scripts string
+
+// The policies for scripts.
+const (
+	ScriptsOn  Scripts = "on"
+	ScriptsAsk Scripts = "ask" // they run for a reader who wants it
+	ScriptsOff Scripts = "off"
+)
+
+// Run reports whether scripts run for a reader who asked for them, or did not.
+func (s Scripts) Run(asked bool) bool { return s == ScriptsOn || s == ScriptsAsk && asked }
 
 // UploadBytes returns how many bytes a workspace may declare for upload in a UTC day.
 func (p Policy) UploadBytes() int64 {
@@ -282,14 +295,14 @@ func Default() Limits {
 		NewArtifactsPerDay: 100,
 		Revisions:          100,
 		Reads:              6000,
-		Scripts:            true,
+		Scripts:            ScriptsOn,
 	}
 	ephemeral := free
 	ephemeral.DefaultLife, ephemeral.MaxLife = EphemeralArtifact, EphemeralArtifact
 	ephemeral.NewArtifactsPerDay = 20
 	ephemeral.Reads = 1200
 	ephemeral.NoIndex = true
-	ephemeral.Scripts = false
+	ephemeral.Scripts = ScriptsAsk
 	pro := free
 	pro.FileSize = 25 * MiB
 	pro.ArtifactSize = 100 * MiB

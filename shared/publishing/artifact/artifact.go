@@ -166,7 +166,7 @@ type Revision struct {
 // WarningsFor returns the findings that apply under a policy. It leaves out those about scripts that do not run where
 // the policy lets them run.
 func (r Revision) WarningsFor(p limits.Policy) lint.Report {
-	if p.Scripts {
+	if p.Scripts.Run(false) {
 		return r.Warnings.Claimed()
 	}
 	return r.Warnings

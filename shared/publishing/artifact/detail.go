@@ -97,7 +97,7 @@ func (s *Service) Preview(ctx context.Context, by credential.Actor, a *Artifact)
 		Artifact:  a.ID,
 		Revision:  r.ID,
 		NoIndex:   by.Policy.NoIndex,
-		Scripts:   by.Policy.Scripts,
+		Scripts:   by.Policy.Scripts.Run(false),
 		Expires:   token.Until(now, a.ExpiresAt, !a.PinnedAt.IsZero()),
 	}
 	at, err1 := s.URLs.Locate(claims)

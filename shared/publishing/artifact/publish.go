@@ -303,7 +303,7 @@ func (s *Service) sign(by credential.Actor, t Target, r publicationResult) (Publ
 		Artifact:  r.Artifact,
 		Revision:  r.Revision,
 		NoIndex:   by.Policy.NoIndex,
-		Scripts:   by.Policy.Scripts,
+		Scripts:   by.Policy.Scripts.Run(false),
 		Expires:   token.Until(now, r.ExpiresAt, r.Pinned),
 	}
 	content, err1 := s.URLs.Content(claims)

@@ -56,6 +56,7 @@ type Reader struct {
 	Streams      *rate.Streams
 	// Addresses hashes the addresses of clients, because counters must not store them.
 	Addresses keyring.Derived
+	Limits    *limits.Limits
 	// Cache keeps trees and the bytes of small files, which never change. The state is read for every file.
 	Cache *cache.Cache
 	Now   func() time.Time
@@ -68,7 +69,7 @@ type File struct {
 	Artifact  id.Artifact
 	Revision  id.Revision
 	// NoIndex and Scripts depend on the workspace that owns the file now. A claim lifts NoIndex of older tokens. It does
-	// not let their scripts run, because that takes a token of the claimed workspace.
+	// not let their scripts run, because that takes a token that says so.
 	NoIndex bool
 	Scripts bool // the host also requires a viewer frame
 	// MaxAge is how long a browser may show the file again without asking, in whole seconds; zero: not at all.
@@ -105,7 +106,7 @@ func (r *Reader) Find(ctx context.Context, text, path string) (File, error) {
 		Revision:  claims.Revision,
 		home:      state.Artifact.StorageWorkspace,
 		NoIndex:   claims.NoIndex && !claimed,
-		Scripts:   claims.Scripts && claimed,
+		Scripts:   claims.Scripts && r.Limits.Tiers[state.Workspace.Tier()].Scripts.Run(true),
 		MaxAge:    r.maxAge(claims, shown, path),
 	}, nil
 }

@@ -200,6 +200,7 @@ func newEnv(t testing.TB) *env {
 		Limiter:      &rate.Limiter{Counters: e.counters, Limits: &numbers, Now: clock},
 		Streams:      &rate.Streams{Store: e.streams, Limits: &numbers, Now: clock},
 		Addresses:    peppers,
+		Limits:       &numbers,
 		Cache:        cache.New(numbers.Cache),
 		Now:          clock,
 	}
@@ -350,16 +351,23 @@ func TestAClaimLiftsNoIndexAndLetsNoOldTokenRunScripts(t *testing.T) {
 	for name, c := range map[string]struct {
 		token   flags
 		claimed bool
+		policy  limits.Scripts // of unclaimed workspaces
 		want    flags
 	}{
-		"an unclaimed token, unclaimed": {flags{true, false}, false, flags{true, false}},
-		"an unclaimed token, claimed":   {flags{true, false}, true, flags{false, false}},
-		"a claimed token, claimed":      {flags{false, true}, true, flags{false, true}},
-		"a claimed token, not claimed":  {flags{false, true}, false, flags{false, false}},
-		"a token of both, claimed":      {flags{true, true}, true, flags{false, true}},
+		"an unclaimed token, unclaimed":             {flags{true, false}, false, limits.ScriptsAsk, flags{true, false}},
+		"an unclaimed token, claimed":               {flags{true, false}, true, limits.ScriptsAsk, flags{false, false}},
+		"a claimed token, claimed":                  {flags{false, true}, true, limits.ScriptsOff, flags{false, true}},
+		"a token of a reader who asked, unclaimed":  {flags{true, true}, false, limits.ScriptsAsk, flags{true, true}},
+		"the same where scripts are off since then": {flags{true, true}, false, limits.ScriptsOff, flags{true, false}},
+		"a token of both, claimed":                  {flags{true, true}, true, limits.ScriptsAsk, flags{false, true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newEnv(t)
+			numbers := limits.Default()
+			policy := numbers.Tiers[limits.Ephemeral]
+			policy.Scripts = c.policy
+			numbers.Tiers[limits.Ephemeral] = policy
+			e.Reader.Limits = &numbers
 			e.claims.NoIndex, e.claims.Scripts = c.token.noIndex, c.token.scripts
 			if c.claimed {
 				e.store.workspace.ClaimedAt = now

@@ -9,6 +9,7 @@ import (
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/rate"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/link"
@@ -42,6 +43,7 @@ type Answer struct {
 	Wait    time.Duration // until the next poll
 	Pointer *view.Pointer // nil: there is no newer revision
 	Follows bool          // the page follows the newest revision, and does not show one for good
+	Claimed bool          // somebody with an account owns the artifact
 }
 
 // Share answers the poll of a page that an access link opened and that shows a revision. not_found closes the page. A
@@ -94,7 +96,7 @@ func (s *Service) poll(
 		return Answer{}, err
 	}
 	if state.Allows(q, s.Now()) && !newer(state, q, shown) {
-		return Answer{Wait: wait, Follows: follows(state, q)}, nil
+		return answerTo(wait, state, q), nil
 	}
 	state, err = read()
 	if err != nil {
@@ -104,7 +106,7 @@ func (s *Service) poll(
 		s.refuse(ctx, q, permit, state)
 		return Answer{}, readaccess.NotFound()
 	}
-	answer := Answer{Wait: wait, Follows: follows(state, q)}
+	answer := answerTo(wait, state, q)
 	if !newer(state, q, shown) {
 		return answer, nil
 	}
@@ -116,6 +118,15 @@ func (s *Service) poll(
 // follows reports whether a page follows the newest revision.
 func follows(s readaccess.State, q readaccess.Query) bool {
 	return q.Link == "" || s.Link.Kind == link.Share
+}
+
+// answerTo returns the answer to a page that shows the newest revision, and may go on.
+func answerTo(wait time.Duration, s readaccess.State, q readaccess.Query) Answer {
+	return Answer{
+		Wait:    wait,
+		Follows: follows(s, q),
+		Claimed: s.Workspace.Tier() != limits.Ephemeral,
+	}
 }
 
 // newer reports whether a page that shows a revision has to be told of the current one.

@@ -21,7 +21,7 @@ func (s *Service) lint(ctx context.Context, by credential.Actor, session *Sessio
 	l := lint.New(lint.Revision{
 		Entrypoint: session.Entrypoint,
 		Paths:      paths(files),
-		Scripts:    by.Policy.Scripts,
+		Scripts:    by.Policy.Scripts.Run(false),
 	})
 	entry, _ := files.Find(session.Entrypoint)
 	reports := []lint.Report{l.CheckSize(entry.Size)}

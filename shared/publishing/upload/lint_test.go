@@ -55,13 +55,13 @@ func TestADraftCarriesWhatIsWrongInItsPages(t *testing.T) {
 }
 
 func TestScriptsOfUnclaimedArtifactsAreReported(t *testing.T) {
-	for scripts, want := range map[bool]int{false: 1, true: 0} {
+	for scripts, want := range map[limits.Scripts]int{limits.ScriptsOff: 1, limits.ScriptsAsk: 1, limits.ScriptsOn: 0} {
 		f := newLinted([2]string{"index.html", "<script>go()</script>"})
 		f.by.Policy.Scripts = scripts
 		out, err := f.finalize(t)
 		expect.Code(t, err, "")
 		if len(out.Warnings.Warnings) != want {
-			t.Errorf("where scripts run is %t: %+v", scripts, out.Warnings)
+			t.Errorf("where scripts are %s: %+v", scripts, out.Warnings)
 		}
 	}
 }

@@ -15,13 +15,19 @@ import (
 // resolve mints a URL of the link, good for an hour, and opens it.
 func (e *env) resolve(t *testing.T) (View, error) {
 	t.Helper()
+	return e.resolveWith(t, false)
+}
+
+// resolveWith is resolve for a reader who wants scripts to run, or does not.
+func (e *env) resolveWith(t *testing.T, scripts bool) (View, error) {
+	t.Helper()
 	a := e.store.artifact
 	url, err := e.Addresses.Link(e.store.link.Public, e.store.workspace.ID, a.ID, now.Add(time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, blob, _ := strings.Cut(url, "#")
-	return e.Resolve(t.Context(), e.store.link.Public, blob)
+	return e.Resolve(t.Context(), e.store.link.Public, blob, scripts)
 }
 
 // TestALinkOpensTheRevisionThatItFollows opens links to revisions of other titles.
@@ -108,10 +114,44 @@ func TestTheTierOfTheWorkspaceThatOwnsItNowHolds(t *testing.T) {
 	expect.Code(t, err, "")
 	claims := e.parse(t, out.Entrypoint.Bytes, now)
 	policy := limits.Default().Tiers[limits.Free]
-	if claims.NoIndex != policy.NoIndex || claims.Scripts != policy.Scripts {
+	if claims.NoIndex != policy.NoIndex || !claims.Scripts {
 		t.Errorf("%+v, want the free plan's", claims)
 	}
 	if out.Ephemeral {
 		t.Error("a claimed workspace is shown as ephemeral")
+	}
+}
+
+func TestScriptsRunAsTheTierAndTheReaderWant(t *testing.T) {
+	for name, c := range map[string]struct {
+		claimed bool
+		policy  limits.Scripts // of unclaimed workspaces
+		wanted  bool
+		run     bool
+	}{
+		"claimed":                                 {true, limits.ScriptsAsk, false, true},
+		"claimed, of a reader who wants them":     {true, limits.ScriptsOff, true, true},
+		"unclaimed":                               {false, limits.ScriptsAsk, false, false},
+		"unclaimed, of a reader who wants them":   {false, limits.ScriptsAsk, true, true},
+		"unclaimed where they are off":            {false, limits.ScriptsOff, true, false},
+		"unclaimed where they run without a wish": {false, limits.ScriptsOn, false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			e.store.workspace.ClaimedAt = time.Time{}
+			if c.claimed {
+				e.store.workspace.ClaimedAt = now
+			}
+			numbers := limits.Default()
+			policy := numbers.Tiers[limits.Ephemeral]
+			policy.Scripts = c.policy
+			numbers.Tiers[limits.Ephemeral] = policy
+			e.Limits = &numbers
+			out, err := e.resolveWith(t, c.wanted)
+			expect.Code(t, err, "")
+			if claims := e.parse(t, out.Entrypoint.Bytes, now); claims.Scripts != c.run {
+				t.Errorf("scripts run: %t", claims.Scripts)
+			}
+		})
 	}
 }

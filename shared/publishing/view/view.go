@@ -137,8 +137,9 @@ func (s *Service) Public(ctx context.Context, text string) (View, error) {
 	return s.build(state.Workspace, state.Artifact, c, opens)
 }
 
-// Resolve opens an access link. Refusals: not_found for an invalid, ended or unknown link, then rate_limited_artifact.
-func (s *Service) Resolve(ctx context.Context, public id.Public, blob string) (View, error) {
+// Resolve opens an access link. scripts says that the reader wants the scripts of the artifact to run, where its
+// workspace leaves that to readers. Refusals: not_found for an invalid, ended or unknown link, then rate_limited_artifact.
+func (s *Service) Resolve(ctx context.Context, public id.Public, blob string, scripts bool) (View, error) {
 	claims, err := s.Addresses.Links.Parse(public, blob, s.Now())
 	if err != nil {
 		return View{}, readaccess.NotFound()
@@ -155,7 +156,9 @@ func (s *Service) Resolve(ctx context.Context, public id.Public, blob string) (V
 	if c == nil {
 		return View{}, readaccess.NotFound()
 	}
-	out, err := s.build(state.Workspace, state.Artifact, c, s.claims(state.Workspace, state.Artifact, shown, public))
+	opens := s.claims(state.Workspace, state.Artifact, shown, public)
+	opens.Scripts = s.Limits.Tiers[state.Workspace.Tier()].Scripts.Run(scripts)
+	out, err := s.build(state.Workspace, state.Artifact, c, opens)
 	if shown != state.Artifact.Current {
 		out.Title = c.Revision.Title // the artifact has the title of a newer revision
 	}
@@ -246,7 +249,7 @@ func (s *Service) claims(w *workspace.Workspace, a *artifact.Artifact, r id.Revi
 		Revision:  r,
 		Link:      through,
 		NoIndex:   policy.NoIndex,
-		Scripts:   policy.Scripts,
+		Scripts:   policy.Scripts.Run(false),
 		Expires:   token.Until(s.Now(), a.ExpiresAt, !a.PinnedAt.IsZero()),
 	}
 }

@@ -30,10 +30,14 @@ export function plain(text) {
 
 const loading = 15_000; // how long content may load before it is shown as far as it is
 
-function build(source, title) {
+// Never allow-same-origin: content that got it could lift the sandbox.
+const sandbox = "allow-scripts allow-popups allow-popups-to-escape-sandbox allow-downloads";
+
+// build makes a frame. runs says that the scripts of the content run in it, so that its forms and dialogs work.
+function build(source, title, runs) {
   const frame = document.createElement("iframe");
-  // Never allow-same-origin: content that got it could lift the sandbox.
-  frame.sandbox = "allow-scripts allow-popups allow-popups-to-escape-sandbox allow-downloads";
+  frame.sandbox = runs ? `${sandbox} allow-forms allow-modals` : sandbox;
+  if (runs) frame.allow = "clipboard-write; fullscreen";
   frame.referrerPolicy = "no-referrer";
   frame.title = `Artifact: ${plain(title)}`;
   frame.src = source.href;
@@ -46,18 +50,18 @@ function build(source, title) {
 }
 
 // frame shows content that contentURL took, in place of what was on show.
-export function frame(source, title) {
+export function frame(source, title, runs) {
   drop();
-  exhibit = build(source, title);
+  exhibit = build(source, title, runs);
   part("case").replaceChildren(exhibit.frame);
 }
 
 // swap is frame for a reader who is in the middle of what is on show: that stays until the content has loaded, and the
 // page keeps its height, so that it does not scroll.
-export function swap(source, title) {
-  if (!exhibit?.frame.isConnected) return frame(source, title);
+export function swap(source, title, runs) {
+  if (!exhibit?.frame.isConnected) return frame(source, title, runs);
   drop();
-  const next = (coming = build(source, title));
+  const next = (coming = build(source, title, runs));
   next.frame.className = "coming";
   next.frame.inert = true;
   const arrive = () => {

@@ -40,6 +40,7 @@ async function poll(it) {
     answer = await it.ask(it.sent.signal);
     if (it !== current) return;
     if (answer.ok) it.answered?.(answer);
+    if (it !== current) return;
     if (answer.status === 200) await it.news(await answer.json());
   } catch {
     // no network, no answer in time, or what is new cannot be shown yet: the page stays as it is

@@ -10,7 +10,7 @@ const follows = !new URLSearchParams(location.search).has("revision"); // else t
 // place frames what the page names; how is frame or swap.
 function place(how) {
   const { source, title } = part("case")?.dataset ?? {};
-  if (source) how(contentURL(source), title);
+  if (source) how(contentURL(source), title, true);
   else empty(false);
   document.dispatchEvent(new CustomEvent("vitrine:shown", { detail: { revision_id: strip.dataset.revision } }));
 }

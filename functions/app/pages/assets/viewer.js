@@ -6,7 +6,7 @@ import { stop, watch } from "./live.js";
 import { bytes } from "./panel.js";
 
 const stage = document.querySelector("main");
-const { publicId } = stage.dataset;
+const { publicId, scripts } = stage.dataset;
 const views = new Map([...stage.querySelectorAll("[data-view]")].map((view) => [view.dataset.view, view]));
 const field = (name) => document.querySelector(`[data-field="${name}"]`);
 
@@ -16,6 +16,17 @@ const headings = {
   busy: "Many people are looking",
   unavailable: "Not available right now",
 };
+
+// Where scripts of unclaimed artifacts wait for a reader who wants them, the tab keeps that wish for this link alone.
+const wish = `vitrine:scripts:${publicId}`;
+
+function wished() {
+  try {
+    return scripts === "ask" && sessionStorage.getItem(wish) === "run";
+  } catch {
+    return false; // the browser keeps nothing
+  }
+}
 
 let attempt; // the AbortController of the newest opening: an older one must not touch the page any more
 let ticking; // the timer of the visible view
@@ -63,7 +74,8 @@ async function open() {
 }
 
 function resolve(blob, signal) {
-  return send("/api/access-links/resolve", { public_id: publicId, blob }, signal);
+  const link = { public_id: publicId, blob };
+  return send("/api/access-links/resolve", wished() ? { ...link, scripts: true } : link, signal);
 }
 
 function send(path, body, signal) {
@@ -105,8 +117,9 @@ function exhibitOf(resolved, place) {
   field("title").textContent = field("title").title = title;
   field("mode").textContent = mode;
   time(field("created"), view.created_at);
+  const runs = view.ephemeral_tier !== true || scripts === "on" || wished();
   part("unclaimed").hidden = true; // until the frame tells that it has scripts
-  part("unclaimed").dataset.applies = view.ephemeral_tier === true;
+  part("unclaimed").dataset.applies = !runs;
 
   expiry(pinned === true ? undefined : view.expires_at);
 
@@ -114,7 +127,7 @@ function exhibitOf(resolved, place) {
   part("case").hidden = !framed;
   part("parcel").hidden = framed;
   show("artifact", title);
-  if (framed) place(source, title);
+  if (framed) place(source, title, runs);
   else {
     empty(false);
     parcel(source, entry);
@@ -138,6 +151,8 @@ function follow(blob, resolved) {
   watch({
     ask: (signal) => send(`/api/live/access-links/${publicId}`, { blob, revision_id: newest.revision }, signal),
     answered: (answer) => {
+      const claimed = answer.headers.get("Vitrine-Claimed") === "true";
+      if (claimed && seen[at].resolved.agent_view.ephemeral_tier === true) return open(); // its scripts run now
       shares = answer.headers.get("Vitrine-Follows") !== "revision";
       strip();
     },
@@ -272,6 +287,15 @@ function remaining(at) {
   return "in less than a minute";
 }
 
+part("run")?.addEventListener("click", async () => {
+  try {
+    sessionStorage.setItem(wish, "run");
+  } catch {
+    return; // a browser that keeps nothing would ask again and again
+  }
+  await open();
+  part("case").firstElementChild?.focus();
+});
 part("again").addEventListener("click", open);
 addEventListener("hashchange", open);
 
