@@ -7,17 +7,24 @@ import (
 	"vitrine/shared/platform/script"
 )
 
-// What any file may load, apart from scripts and framing. Section C.13 of the wire contract says so.
+// What files may load, apart from framing.
 var (
-	scriptsOn = "'self' 'unsafe-inline' 'unsafe-eval' " + sources(media.ScriptHosts)
-	resources = "style-src 'self' 'unsafe-inline' " + sources(media.StyleHosts) +
-		"; font-src 'self' data: " + sources(media.FontHosts) + "; " +
-		"img-src 'self' data: blob:; connect-src 'self'; media-src 'self' blob:; frame-src 'none'; object-src 'none'; " +
-		"base-uri 'none'; form-action 'none'"
+	// resources are for files whose scripts do not run. Section C.13 of the wire contract names these hosts.
+	resources = "style-src 'self' 'unsafe-inline' https://cdn.jsdelivr.net https://unpkg.com " +
+		"https://cdnjs.cloudflare.com https://fonts.googleapis.com; font-src 'self' data: https://fonts.gstatic.com; " +
+		"img-src 'self' data: blob:; connect-src 'self'; media-src 'self' blob:; " + nothing
+	// running is for files whose scripts run. What a script has made itself it may also load as a blob: or data: URL,
+	// which reaches nothing new. Workers have no 'self', because an opaque origin may start none from a file.
+	running = "script-src 'self' 'unsafe-inline' 'unsafe-eval' blob: data: " + sources(media.ScriptHosts) +
+		"; worker-src blob: data:; style-src 'self' 'unsafe-inline' " + sources(media.StyleHosts) +
+		"; font-src 'self' data: blob: " + sources(media.FontHosts) +
+		"; img-src 'self' data: blob: " + sources(media.ImageHosts) +
+		"; connect-src 'self' data: blob: " + sources(media.ConnectHosts) +
+		"; media-src 'self' data: blob:; " + nothing
 )
 
 const (
-	scriptsOff   = "'none'"
+	nothing      = "frame-src 'none'; object-src 'none'; base-uri 'none'; form-action 'none'"
 	svgResources = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 )
 
@@ -28,25 +35,24 @@ func sources(hosts []string) string { return "https://" + strings.Join(hosts, " 
 // framing. Those of frames name the content origin in addition to 'self', because in WebKit 'self' has no match in a
 // document with an opaque origin, such as one in the viewers' sandbox.
 type policies struct {
-	alone, framed, reported, scripted string // reported: only the height reporter runs
+	alone, framed, reported, scripted string // reported: only the script of frames runs
 	svgAlone, svgFramed               string
 }
 
 func newPolicies(app, content string) policies {
-	base := func(scripts, ancestors string) string {
-		return "default-src 'none'; script-src " + scripts + "; " + resources + "; frame-ancestors " + ancestors
-	}
 	app = strings.TrimSuffix(app, "/")
-	framed := func(scripts string) string {
-		return strings.ReplaceAll(base(scripts, app), "'self'", "'self' "+strings.TrimSuffix(content, "/"))
+	const start, end = "default-src 'none'; ", "; frame-ancestors "
+	unscripted := func(scripts string) string { return start + "script-src " + scripts + "; " + resources + end }
+	framed := func(policy string) string {
+		return strings.ReplaceAll(policy, "'self'", "'self' "+strings.TrimSuffix(content, "/")) + app
 	}
 	return policies{
-		alone:     base(scriptsOff, "'none'"),
-		framed:    framed(scriptsOff),
-		reported:  framed(script.Hash(reporterScript)),
-		scripted:  framed(scriptsOn),
-		svgAlone:  svgResources + "; frame-ancestors 'none'",
-		svgFramed: svgResources + "; frame-ancestors " + app,
+		alone:     unscripted("'none'") + "'none'",
+		framed:    framed(unscripted("'none'")),
+		reported:  framed(unscripted(script.Hash(frameScript))),
+		scripted:  framed(start + running + end),
+		svgAlone:  svgResources + end + "'none'",
+		svgFramed: svgResources + end + app,
 	}
 }
 

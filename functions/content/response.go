@@ -21,7 +21,7 @@ type fileResponse struct {
 	html, svg bool
 	framed    bool   // loaded into a viewer frame
 	policy    string // content security policy
-	tail      string // appended to the file's bytes
+	script    string // element that is added to the file's bytes
 	etag      string
 }
 
@@ -43,20 +43,20 @@ func (h *Host) fileResponse(f content.File, r *http.Request) fileResponse {
 	}
 	e.framed = web.ViewerFrame(r) && !e.kind.Attachment
 	if e.framed && e.html {
-		e.tail = reporter
+		e.script = frameElement
 	}
 	e.policy = h.policies.choose(e)
 	e.etag = e.tag()
 	return e
 }
 
-// tag returns the ETag of the body. It depends on revision, path, policy and tail.
+// tag returns the ETag of the body. It depends on revision, path, policy and script.
 func (f fileResponse) tag() string {
-	sum := sha256.Sum256([]byte(strings.Join([]string{string(f.Revision), f.Path, f.policy, f.tail}, "\x00")))
+	sum := sha256.Sum256([]byte(strings.Join([]string{string(f.Revision), f.Path, f.policy, f.script}, "\x00")))
 	return `"` + hex.EncodeToString(sum[:]) + `"`
 }
 
-func (f fileResponse) length() int64 { return f.Size + int64(len(f.tail)) }
+func (f fileResponse) length() int64 { return f.Size + int64(len(f.script)) }
 
 // describe sets the headers that 200, 206, 304 and 416 share.
 func (f fileResponse) describe(h http.Header) {
@@ -76,8 +76,8 @@ func (f fileResponse) describe(h http.Header) {
 	if f.NoIndex {
 		h.Set("X-Robots-Tag", "noindex, nofollow")
 	}
-	// A body with a tail has no ranges, because its length differs from the file's.
-	if f.tail == "" {
+	// A body with a script has no ranges, because its length differs from the file's.
+	if f.script == "" {
 		h.Set("Accept-Ranges", "bytes")
 	} else {
 		h.Set("Accept-Ranges", "none")
@@ -93,12 +93,12 @@ func cacheControl(maxAge time.Duration) string {
 	return "private, max-age=" + strconv.Itoa(int(maxAge/time.Second))
 }
 
-// requested returns the part of the body that the client wants. Ranges apply to GET only, to bodies without a tail
+// requested returns the part of the body that the client wants. Ranges apply to GET only, to bodies without a script
 // only, and only if If-Range, where sent, has the current ETag.
 func (f fileResponse) requested(r *http.Request) part {
 	whole := part{size: f.Size}
 	header := r.Header.Values("Range")
-	if r.Method != http.MethodGet || f.tail != "" || len(header) != 1 {
+	if r.Method != http.MethodGet || f.script != "" || len(header) != 1 {
 		return whole
 	}
 	if condition := r.Header.Values("If-Range"); len(condition) > 0 && (len(condition) > 1 || condition[0] != f.etag) {

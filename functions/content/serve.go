@@ -103,10 +103,12 @@ func (f fileResponse) send(w http.ResponseWriter, r *http.Request, p part, body 
 	if r.Method == http.MethodHead {
 		return
 	}
-	if err := transfer(w, body, p.size); err != nil {
+	if f.script != "" {
+		body = f.framedBody(body)
+	}
+	if err := transfer(w, body, length); err != nil {
 		web.Abort(r.Context(), err)
 	}
-	io.WriteString(w, f.tail)
 }
 
 const chunk = 64 << 10 // buffer of one request, in bytes

@@ -46,6 +46,10 @@ func (h *Host) skill() string {
 		"{{session_life}}", span(limits.SessionLife),
 		"{{default_life}}", span(policy.DefaultLife),
 		"{{script_hosts}}", strings.Join(media.ScriptHosts, ", "),
+		"{{style_hosts}}", strings.Join(media.StyleHosts[len(media.ScriptHosts):], " and "),
+		"{{font_hosts}}", strings.Join(media.FontHosts, ", "),
+		"{{image_hosts}}", strings.Join(media.ImageHosts, ", "),
+		"{{connect_hosts}}", strings.Join(media.ConnectHosts, ", "),
 	).Replace(skillTemplate)
 }
 

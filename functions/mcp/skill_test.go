@@ -68,7 +68,8 @@ func TestTheSkillNamesToolsThatThereAre(t *testing.T) {
 // TestTheSkillSaysWhatPagesMayLoad holds it to the hosts that the policy of the content host names.
 func TestTheSkillSaysWhatPagesMayLoad(t *testing.T) {
 	text := newEnv(t).skill()
-	expect.Has(t, "the skill", text, slices.Concat(media.ScriptHosts, media.StyleHosts, media.FontHosts)...)
+	expect.Has(t, "the skill", text, slices.Concat(
+		media.ScriptHosts, media.StyleHosts, media.FontHosts, media.ImageHosts, media.ConnectHosts)...)
 }
 
 func TestTheFrontMatterIsPlainYAML(t *testing.T) {

@@ -6,6 +6,7 @@ package media
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -50,14 +51,21 @@ var types = map[string]Type{
 	"pdf":  {"application/pdf", true},
 }
 
-// The hosts from which a page may load besides its own files, by https only. The content security policy of the content
-// host names them and blocks all others.
+// Hosts that pages may load from in viewer frames where their scripts run. Each of them serves public files, and tells no
+// publisher who asked. A star stands for one label or more.
 var (
-	ScriptHosts = []string{
-		"cdn.jsdelivr.net", "unpkg.com", "cdnjs.cloudflare.com", "esm.sh", "cdn.tailwindcss.com",
-	}
-	StyleHosts = []string{"cdn.jsdelivr.net", "unpkg.com", "cdnjs.cloudflare.com", "fonts.googleapis.com"}
-	FontHosts  = []string{"fonts.gstatic.com"}
+	ScriptHosts = append([]string{
+		"cdn.jsdelivr.net", "unpkg.com", "cdnjs.cloudflare.com", "esm.sh", "cdn.tailwindcss.com", "code.jquery.com",
+		"cdn.plot.ly", "d3js.org", "cdn.bokeh.org", "cdn.datatables.net", "code.highcharts.com", "ajax.googleapis.com",
+	}, bootstrapHosts...)
+	StyleHosts = append(slices.Clip(ScriptHosts), "fonts.googleapis.com", "use.fontawesome.com")
+	FontHosts  = slices.Concat([]string{"fonts.gstatic.com", "use.fontawesome.com"}, packageHosts, bootstrapHosts)
+	ImageHosts = append(slices.Clip(packageHosts), "tile.openstreetmap.org", "*.tile.openstreetmap.org",
+		"*.basemaps.cartocdn.com")
+	ConnectHosts = append(slices.Clip(packageHosts), "esm.sh")
+
+	packageHosts   = []string{"cdn.jsdelivr.net", "unpkg.com", "cdnjs.cloudflare.com"}
+	bootstrapHosts = []string{"stackpath.bootstrapcdn.com", "maxcdn.bootstrapcdn.com", "netdna.bootstrapcdn.com"}
 )
 
 // Of returns how the file at a path is served.

@@ -1,20 +1,20 @@
 package script
 
 // Height returns the script by which a document in a viewer frame posts its height to the page around it. The message
-// is {type, height, scripts}, on DOMContentLoaded, load and every change of size. The script skips heights that did not
-// change, are not above 0 or exceed 50,000,000. declarations have to define scripts, which is posted, and report, which
-// has to call tell.
+// is {type, height, scripts}, on DOMContentLoaded, load and every change of size. The script skips messages that say what
+// the last one said, and heights that are not above 0 or exceed 50,000,000. declarations have to define scripts, which is
+// posted, and report, which has to call tell.
 func Height(declarations string) string {
 	return `(()=>{` +
-		`let told=0;` +
+		`let told=0,said=false;` +
 		`const d=document,tell=()=>{` +
 		`const e=d.documentElement,b=d.body;` +
 		`const height=Math.ceil(Math.max(e.offsetHeight,b?b.scrollHeight:0));` +
-		`if(height===told||!(height>0&&height<=50000000))return;` +
-		`told=height;parent.postMessage({type:"vitrine:viewer-height",height,scripts},"*")};` +
+		`if(height===told&&scripts===said||!(height>0&&height<=50000000))return;` +
+		`told=height;said=scripts;parent.postMessage({type:"vitrine:viewer-height",height,scripts},"*")};` +
 		declarations +
 		`addEventListener("DOMContentLoaded",report);addEventListener("load",report);` +
-		`if(window.ResizeObserver){const o=new ResizeObserver(report);o.observe(d.documentElement);` +
-		`if(d.body)o.observe(d.body)}` +
+		`if(window.ResizeObserver){const o=new ResizeObserver(report),body=()=>d.body&&o.observe(d.body);` +
+		`o.observe(d.documentElement);body();addEventListener("DOMContentLoaded",body)}` +
 		`})()`
 }

@@ -20,12 +20,13 @@ type resource struct {
 }
 
 var (
-	aScript  = resource{blocked: ScriptBlocked, hosts: media.ScriptHosts}
+	made     = []string{"data", "blob"} // schemes of what a page made itself
+	aScript  = resource{blocked: ScriptBlocked, hosts: media.ScriptHosts, schemes: made}
 	aStyle   = resource{blocked: StyleBlocked, hosts: media.StyleHosts}
-	aFont    = resource{blocked: FontBlocked, hosts: media.FontHosts, schemes: []string{"data"}}
-	anImage  = resource{blocked: ImageBlocked, schemes: []string{"data", "blob"}}
-	aMedium  = resource{blocked: MediaBlocked, schemes: []string{"blob"}}
-	aRequest = resource{blocked: ConnectBlocked}
+	aFont    = resource{blocked: FontBlocked, hosts: media.FontHosts, schemes: made}
+	anImage  = resource{blocked: ImageBlocked, hosts: media.ImageHosts, schemes: made}
+	aMedium  = resource{blocked: MediaBlocked, schemes: made}
+	aRequest = resource{blocked: ConnectBlocked, hosts: media.ConnectHosts, schemes: made}
 	aFrame   = resource{blocked: FrameBlocked, none: true}
 	anObject = resource{blocked: ObjectBlocked, none: true}
 )
@@ -81,15 +82,21 @@ func (l *Linter) load(f *findings, r reference, scheme, rest string) {
 	}
 	origin, host := originOf(scheme, rest)
 	switch {
-	case origin == "" && scheme == "data" && r.loads.blocked == MediaBlocked:
-		f.add(r.loads.blocked, r.blocked, r.line, "a data: URL", "")
 	case origin == "":
-	case slices.Contains(r.loads.hosts, host) && scheme == "https":
-	case slices.Contains(r.loads.hosts, host) && scheme == "http":
+	case r.loads.allows(host) && scheme == "https":
+	case r.loads.allows(host) && scheme == "http":
 		f.add(MixedContent, r.blocked, r.line, origin, "")
 	default:
 		f.add(r.loads.blocked, r.blocked, r.line, origin, "")
 	}
+}
+
+// allows reports whether the policy names a host. A star of the policy stands for one label or more.
+func (r *resource) allows(host string) bool {
+	return slices.ContainsFunc(r.hosts, func(h string) bool {
+		suffix, any := strings.CutPrefix(h, "*")
+		return h == host || any && strings.HasSuffix(host, suffix)
+	})
 }
 
 // originOf returns the origin of an address without user and password, and its host with a port that is not the default

@@ -64,16 +64,19 @@ var messages = map[Code]message{
 		alone: "style-src blocks styles from {it}; " + copyIn + ", or load it from one of " + names(media.StyleHosts),
 	},
 	FontBlocked:    {alone: "font-src blocks fonts from {it}; " + copyIn + ", or use " + names(media.FontHosts)},
-	ImageBlocked:   {alone: "img-src blocks images from {it}; " + copyIn + ", or write it as a data: URL"},
+	ImageBlocked:   {alone: "img-src blocks images from {it}; " + copyIn + ", write it as a data: URL, or use " + names(media.ImageHosts)},
 	MediaBlocked:   {alone: "media-src blocks sound and video from {it}; " + copyIn},
 	ConnectBlocked: {alone: "connect-src blocks requests to {it}; put the data into the artifact and fetch it from there"},
 	FrameBlocked:   {alone: "frame-src blocks frames, here of {it}; link to it, or put what it shows into the page"},
 	ObjectBlocked:  {alone: "object-src blocks embedded objects, here {it}; link to the file instead"},
 	FormBlocked: {
-		alone: `forms are not submitted and their submit events do not fire; give the button type="button" and handle clicks`,
+		alone: `forms are sent nowhere; handle the submit event, or lead a GET form to a page of the artifact`,
 	},
-	BaseBlocked:     {alone: "base-uri blocks the base element; write each address relative to the page"},
-	ScriptUnclaimed: {alone: "scripts do not run until somebody claims the artifact; show what matters without them"},
+	BaseBlocked: {alone: "base-uri blocks the base element; write each address relative to the page"},
+	ScriptUnclaimed: {
+		alone: "until somebody claims the artifact, scripts run only for a reader who asks for it; " +
+			"show what matters without them",
+	},
 	SecretFound:     {alone: "this looks like {it}, which everyone who opens the file can copy; replace it"},
 	EntrypointLarge: {alone: "the first page has {it} and opens slowly; move images and data into files of their own"},
 	MissingTitle:    {alone: "the page has no title; add <title> with a few words"},

@@ -24,10 +24,6 @@ type page struct {
 	drawing   int // open svg elements
 	unlabeled int // images without alt text
 	unlabel1  int // line of the first one
-
-	form      bool // a form is open
-	submitted int  // line of the first button without a type in a form, which submits it by default
-	listens   bool // an attribute or a script handles submitting
 }
 
 // element is a start tag with the attributes that lint uses.
@@ -46,7 +42,7 @@ func (e element) has(name string) bool {
 // attributes are the attributes that lint uses, besides event handlers.
 var attributes = map[string]bool{
 	"action": true, "alt": true, "aria-hidden": true, "as": true, "background": true, "content": true, "data": true,
-	"formaction": true, "href": true, "lang": true, "name": true, "onerror": true, "onsubmit": true,
+	"formaction": true, "formmethod": true, "href": true, "lang": true, "method": true, "name": true, "onerror": true, "onsubmit": true,
 	"poster": true, "rel": true, "role": true, "src": true, "srcset": true, "style": true, "type": true, "xlink:href": true, "xml:lang": true,
 }
 
@@ -163,21 +159,13 @@ func (p *page) acts(e element) {
 	}
 }
 
-// submits reports elements that send a form. It only records a button without a type, because that may have a click
-// handler.
+// submits reports elements that send a form to where it is not sent. A GET form may lead to a page of the artifact.
 func (p *page) submits(e element) {
-	kind := strings.ToLower(e.attributes["type"])
-	switch {
-	case e.name == "form":
-		p.form = true
-		p.listens = p.listens || e.has("onsubmit")
-	case e.name == "button" && kind == "" && p.form && p.submitted == 0:
-		p.submitted = p.line
-	}
 	address := strings.TrimSpace(e.attributes["action"] + e.attributes["formaction"])
-	sends := e.name == "form" && address != "" || e.has("formaction") || e.name == "input" && kind == "submit" ||
-		e.name == "button" && kind == "submit"
-	if sends && !strings.HasPrefix(address, "#") && !strings.HasPrefix(strings.ToLower(address), "javascript:") {
+	posts := strings.EqualFold(e.attributes["method"]+e.attributes["formmethod"], "post")
+	switch named := strings.ToLower(scheme.FindString(address)); {
+	case address == "" || address[0] == '#' || named == "javascript:":
+	case posts, named != "", strings.HasPrefix(address, "//"):
 		p.add(FormBlocked, Warn, p.line, "", "")
 	}
 }
@@ -206,7 +194,6 @@ func (p *page) text(of element, raw []byte) {
 		p.style(string(raw))
 	case of.name == "script" && runs(of):
 		p.title = p.title || bytes.Contains(raw, []byte("document.title"))
-		p.listens = p.listens || bytes.Contains(raw, []byte("submit"))
 		p.script(raw, module(of))
 	}
 }
@@ -218,8 +205,6 @@ func (p *page) end(name string) {
 		p.inert = max(0, p.inert-1)
 	case "svg":
 		p.drawing = max(0, p.drawing-1)
-	case "form":
-		p.form = false
 	case "title":
 		p.inTitle = false
 	}
@@ -233,9 +218,6 @@ func (p *page) judge() {
 			images = fmt.Sprintf("%d images have", p.unlabeled)
 		}
 		p.add(MissingAlt, Info, p.unlabel1, images, "")
-	}
-	if p.submitted > 0 && p.listens {
-		p.add(FormBlocked, Warn, p.submitted, "", "")
 	}
 	if !p.whole {
 		return // a piece, which a script or another page includes

@@ -1,0 +1,102 @@
+package content
+
+import (
+	"bytes"
+	_ "embed"
+	"io"
+	"strings"
+
+	"golang.org/x/net/html"
+
+	"vitrine/shared/platform/script"
+)
+
+//go:embed frame.js
+var frameSource string
+
+// frameScript is the script of HTML in a viewer frame. It posts the height of the document and its place in the artifact
+// to the page around, opens links that leave the artifact in a tab of their own, and stands in for what browsers refuse
+// to an opaque origin.
+//
+// The message about the height has scripts, which reports whether the document has scripts of its own, which the policy
+// may have blocked: elements other than this one, event handler attributes, or javascript: links. Data blocks and import
+// maps do not count. Elements whose names hide methods of the document make it false.
+var frameScript = compact(frameSource) + script.Height(
+	`const run='script:not([type]),script[type=""],script[type="module"],script[type*="javascript"],`+
+		`script[type*="ecmascript"]';`+
+		`let scripts=false,seen;const report=()=>{if(!seen&&d.readyState!=="loading"){seen=true;`+
+		`try{scripts=!!d.querySelector(run)||!!d.querySelector('a[href^="javascript:" i]')||`+
+		`d.evaluate('boolean(//@*[starts-with(name(),"on")])',d,null,3,null).booleanValue}catch{}}tell()};`)
+
+var frameElement = "\n<script>" + frameScript + "</script>\n"
+
+// compact returns a script without its indentation and without lines that are comments.
+func compact(source string) string {
+	var out strings.Builder
+	for line := range strings.Lines(source) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "//") {
+			out.WriteString(line + "\n")
+		}
+	}
+	return out.String()
+}
+
+const (
+	headWithin   = 64 << 10 // how far into a document its head is looked for
+	longestToken = 16 << 10 // before the head; what is longer bounds memory
+)
+
+// framedBody returns a body with the script of frames. If the scripts of the document run, that one stands before all of
+// them. Else it stands after the document, and so it does where the beginning of the document has no place for it. The
+// rest of the body is as it was published.
+func (f fileResponse) framedBody(body io.Reader) io.Reader {
+	element := strings.NewReader(f.script)
+	if !f.Scripts {
+		return io.MultiReader(body, element)
+	}
+	head := make([]byte, min(headWithin, f.Size))
+	n, _ := io.ReadFull(body, head) // who reads on meets the failure again
+	head = head[:n]
+	at, found := place(head)
+	if !found {
+		return io.MultiReader(bytes.NewReader(head), body, element)
+	}
+	return io.MultiReader(bytes.NewReader(head[:at]), element, bytes.NewReader(head[at:]), body)
+}
+
+// place returns the offset in a document that is right after the start tag of head, else of html, else after the
+// doctype. A script there runs before all others, and leaves the rendering mode of the document as it is. Documents in
+// UTF-16 have no place for a script in UTF-8.
+func place(document []byte) (at int, found bool) {
+	if bytes.HasPrefix(document, []byte("\xFE\xFF")) || bytes.HasPrefix(document, []byte("\xFF\xFE")) {
+		return 0, false
+	}
+	text := bytes.TrimPrefix(document, []byte("\xEF\xBB\xBF"))
+	offset := len(document) - len(text)
+	tokens := html.NewTokenizer(bytes.NewReader(text))
+	tokens.SetMaxBuf(longestToken)
+	for {
+		kind := tokens.Next()
+		offset += len(tokens.Raw())
+		switch kind {
+		case html.DoctypeToken:
+			at, found = offset, true
+			continue
+		case html.CommentToken:
+			continue
+		case html.TextToken:
+			if len(bytes.TrimSpace(tokens.Raw())) == 0 {
+				continue
+			}
+		case html.StartTagToken:
+			switch name, _ := tokens.TagName(); string(name) {
+			case "html":
+				at, found = offset, true
+				continue
+			case "head":
+				return offset, true
+			}
+		}
+		return at, found
+	}
+}
