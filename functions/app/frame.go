@@ -1,10 +1,24 @@
 package app
 
 import (
+	"net/url"
+	"slices"
 	"strings"
 
 	"vitrine/shared/platform/media"
+	"vitrine/shared/publishing/view"
 )
+
+// frameAt returns the URL that a viewer frames for a place in the artifact, which is a path and maybe a fragment. It is
+// that of the entrypoint for a file that is not listed or that no frame shows.
+func frameAt(v view.View, place string) string {
+	path, fragment, _ := strings.Cut(place, "#")
+	i := slices.IndexFunc(v.Files, func(f view.File) bool { return f.Path == path })
+	if i < 0 || !shownInFrames(path) {
+		return v.Entrypoint.Frame()
+	}
+	return v.Files[i].URLs.Frame() + (&url.URL{Fragment: fragment}).String()
+}
 
 // shownInFrames reports whether a frame shows a file, by the page for its kind or because browsers show its bytes.
 func shownInFrames(entrypoint string) bool {

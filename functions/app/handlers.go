@@ -65,7 +65,9 @@ func (h *Host) resolve(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return unopened(err)
 	}
-	return writeJSON(w, http.StatusOK, wire.Resolved(shown))
+	answer := wire.Resolved(shown)
+	answer.IframeSrc = frameAt(shown, link.At)
+	return writeJSON(w, http.StatusOK, answer)
 }
 
 // unopened reduces a failure to the four kinds that the viewer knows.
@@ -82,7 +84,8 @@ func unopened(err error) error {
 // openRequest is what the page of a link asks for.
 type openRequest struct {
 	contract.ResolveRequest
-	Scripts bool // the reader wants the scripts of the artifact to run
+	Scripts bool   // the reader wants the scripts of the artifact to run
+	At      string // the place in the artifact to show; empty: its entrypoint
 }
 
 // sentLink reads the link in the body of a request, and keeps its secret out of the log.
@@ -102,12 +105,14 @@ func sentLink(w http.ResponseWriter, r *http.Request) (openRequest, error) {
 func readLink(members map[string]json.RawMessage) (openRequest, error) {
 	var link openRequest
 	err := errors.Join(json.Unmarshal(members["public_id"], &link.PublicID), json.Unmarshal(members["blob"], &link.Blob))
-	if scripts, sent := members["scripts"]; sent {
-		err = errors.Join(err, json.Unmarshal(scripts, &link.Scripts))
+	for name, to := range map[string]any{"scripts": &link.Scripts, "at": &link.At} {
+		if value, sent := members[name]; sent {
+			err = errors.Join(err, json.Unmarshal(value, to))
+		}
 	}
 	if _, malformed := link.PublicID.Bits(); err != nil || malformed != nil || link.Blob == "" {
 		return openRequest{}, fault.New(fault.InvalidRequest,
-			"The body must be an object with public_id and blob; scripts, if sent, is true or false.")
+			"The body must be an object with public_id and blob; scripts is a boolean and at a string if they are sent.")
 	}
 	return link, nil
 }

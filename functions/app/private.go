@@ -38,13 +38,14 @@ func (h *Host) private(w http.ResponseWriter, r *http.Request, v browserSession)
 		return explained{fault.New(fault.NotFound, "an operator closed the artifact"), shut(a.ID)}
 	}
 	w.Header().Set(policyHeader, policyViewer(h.contentOrigin()))
-	return h.page(w, http.StatusOK, h.privatePage(a, v.Actor.Workspace.Name))
+	return h.page(w, http.StatusOK, h.privatePage(a, v.Actor.Workspace.Name, r.URL.Query().Get("at")))
 }
 
-// privatePage returns the page of a revision that the member may see.
-func (h *Host) privatePage(a *seenArtifact, workspace string) pages.Private {
+// privatePage returns the page of a revision that the member may see, at a place in it.
+func (h *Host) privatePage(a *seenArtifact, workspace, place string) pages.Private {
 	newest := a.view.Revision.ID == a.Current
 	address := h.Origins.App + viewerPath(a.ID, a.view.Revision.ID, newest)
+	source := frameAt(a.view, place)
 	p := pages.Private{
 		Strip:     a.strip(),
 		Panel:     h.panel(a.view, address),
@@ -54,8 +55,8 @@ func (h *Host) privatePage(a *seenArtifact, workspace string) pages.Private {
 		Revision:  string(a.view.Revision.ID),
 		Shown: pages.Shown{
 			Entrypoint: a.view.Revision.Entrypoint,
-			Source:     a.view.Entrypoint.Frame(),
-			Framed:     shownInFrames(a.view.Revision.Entrypoint),
+			Source:     source,
+			Framed:     source != a.view.Entrypoint.Frame() || shownInFrames(a.view.Revision.Entrypoint),
 		},
 		ContentOrigin: h.contentOrigin(),
 		CreatedAt:     a.CreatedAt,

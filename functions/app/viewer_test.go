@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -178,6 +179,53 @@ func TestAReaderRunsTheScriptsOfAnUnclaimedPage(t *testing.T) {
 	other.Go(url)
 	other.Frame("/v/plain/script.html").WaitText("silent")
 	p.Clean()
+}
+
+func TestAPageKeepsItsPlaceInTheArtifact(t *testing.T) {
+	g, p := open(t), browser.Open(t)
+	shows := g.shows("Handbook", "scripts", "report.html", htmlType, func(r *contract.Resolved) {
+		at := g.content.URL + "/v/scripts/"
+		r.AgentView.Files = append(r.AgentView.Files, viewFile("second.html", htmlType, at+"second.html", 1))
+	})
+	p.Go(g.link(blob, shows))
+	f := p.Frame("report.html")
+	f.WaitText("harbour seals")
+	tell := func(f *browser.Document, path, hash, title string) {
+		browser.Eval[bool](f, fmt.Sprintf(`(parent.postMessage({ type: "vitrine:place", path: %q, hash: %q, title: %q }, "*"), true)`, path, hash, title))
+	}
+	tell(f, "report.html", "#north%20hook", "Chapter 2")
+	p.Wait(`location.search === "?at=report.html%23north%2520hook" && document.title === "Chapter 2 · Handbook | Vitrine"`)
+	if got := browser.Eval[string](&p.Document, "location.hash"); got != "#"+blob {
+		t.Errorf("the secret became %s", got)
+	}
+	p.Click("summary")
+	p.Wait(`document.querySelector('[data-copies="here"]').checkVisibility()`)
+	const texts = `[document.getElementById("address"), document.getElementById("here"), document.getElementById("for-agents")].map((e) => e.textContent).join(" ")`
+	if got := browser.Eval[string](&p.Document, texts); strings.Count(got, "at=report.html") != 1 {
+		t.Errorf("the place is in more than one text: %s", got)
+	}
+	for _, c := range [][3]string{ // what is not listed, or no place, changes nothing
+		{"../other/index.html", "", "a"}, {"gone.html", "", "b"}, {"%", "", "c"}, {"report.html", "#" + strings.Repeat("x", 5000), "d"},
+	} {
+		tell(f, c[0], c[1], c[2])
+	}
+	tell(f, "report.html", "", "\u202eevil")
+	p.Wait("location.search === '' && document.title === '\uFFFDevil · Handbook | Vitrine'")
+	tell(f, "second.html", "#two", "")
+	p.Wait(`location.search === "?at=second.html%23two" && document.title === "Handbook | Vitrine"`)
+
+	p.Reload()
+	f = p.Frame("second.html")
+	f.WaitText("the second artifact")
+	if got := browser.Eval[string](f, "location.hash"); got != "#two" {
+		t.Errorf("the reload leads to %s", got)
+	}
+	page, _, _ := strings.Cut(g.appURL+linkPage, "#")
+	for _, unlisted := range []string{"gone.html", "../x", "//evil.test/", "https://evil.test/"} {
+		p.Go("about:blank")
+		p.Go(page + "?" + url.Values{"at": {unlisted}}.Encode() + "#" + blob)
+		p.Frame("report.html").WaitText("harbour seals")
+	}
 }
 
 func TestAnOpenPageFollowsAClaim(t *testing.T) {

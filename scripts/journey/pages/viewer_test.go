@@ -25,11 +25,11 @@ var interactive = wire.File{Path: "index.html", Body: []byte(`<!doctype html><me
 	</script>`)}
 
 // publishAsMember publishes as an agent and claims it as a person who is signed in.
-func publishAsMember(t *testing.T, d *harness.Env, email string, f wire.File) (*browser.Page, contract.Published) {
+func publishAsMember(t *testing.T, d *harness.Env, email string, f ...wire.File) (*browser.Page, contract.Published) {
 	t.Helper()
 	agent, provisioned, err := d.Anyone.Provision(ctx)
 	harness.NoError(t, err)
-	made := harness.Must(agent.PublishFiles(ctx, "Tide tables", "", f))(t)
+	made := harness.Must(agent.PublishFiles(ctx, "Tide tables", "", f...))(t)
 	p := browser.Open(t)
 	p.Go(d.Origins.App + "/claim#" + provisioned.ClaimToken)
 	p.WaitText("kept in this tab")
@@ -133,4 +133,37 @@ func TestALinkIsReadWithoutScripts(t *testing.T) {
 		t.Errorf("the page is at %s", at)
 	}
 	p.Clean()
+}
+
+// TestAnAddressLeadsToAPlaceInTheArtifact follows a link inside an artifact as a guest and as a member, and loads the
+// page again.
+func TestAnAddressLeadsToAPlaceInTheArtifact(t *testing.T) {
+	t.Parallel()
+	d := harness.NewEnv(t, harness.Unlimited)
+	file := func(path, body string) wire.File {
+		return wire.File{Path: path, Body: []byte("<!doctype html><html><head><title>" + path + "</title></head><body>" + body)}
+	}
+	p, made := publishAsMember(t, d, "ada@example.org", file("index.html", `<a href="two.html#sea">two</a>`),
+		file("two.html", `<p>the second page</p><h2 id="sea">Sea</h2>`),
+		wire.File{Path: "log.txt", Body: []byte("first line\nsecond line\n")})
+	for _, start := range []string{made.UnlistedURL, d.Origins.App + "/v/" + string(made.ArtifactID)} {
+		p.Go("about:blank")
+		p.Go(start)
+		p.Frame("/index.html").Click("a")
+		p.Frame("/two.html").WaitText("the second page")
+		p.Wait(`location.search === "?at=two.html%23sea" && document.title.startsWith("two.html · ")`)
+		p.Reload()
+		f := p.Frame("/two.html")
+		f.WaitText("the second page")
+		if got := browser.Eval[string](f, "location.hash"); got != "#sea" {
+			t.Errorf("%s: the reload leads to %q", start, got)
+		}
+		at, secret, _ := strings.Cut(start, "#")
+		p.Go("about:blank")
+		p.Go(at + "?at=log.txt#" + secret)
+		f = p.Frame("/log.txt") // a page of ours, which shows it
+		f.WaitText("second line")
+		browser.Eval[bool](f, `(location.hash = "L2", true)`)
+		p.Wait(`location.search === "?at=log.txt%23L2"`)
+	}
 }

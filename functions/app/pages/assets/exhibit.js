@@ -1,5 +1,6 @@
 // What the viewers share: the frame that shows an artifact, as tall as the content says, and the drawer beside it.
-// What is in the frame is a stranger: it tells its height and whether it has scripts, which is checked, and nothing else.
+// What is in the frame is a stranger: it tells its height, whether it has scripts and its place in the artifact, which is
+// checked, and nothing else.
 
 export const part = (name) => document.querySelector(`[data-part="${name}"]`);
 
@@ -46,7 +47,7 @@ function build(source, title, runs) {
     // a link inside led to another page, whose beginning is out of sight
     if (loads++ && frame.getBoundingClientRect().top < 0) frame.scrollIntoView();
   });
-  return { frame, streak: 0, heard: 0, applied: 0 };
+  return { frame, title: plain(title), base: document.title, streak: 0, heard: 0, applied: 0 };
 }
 
 // frame shows content that contentURL took, in place of what was on show.
@@ -77,6 +78,7 @@ export function swap(source, title, runs) {
     exhibit = next;
     if (focused) next.frame.focus({ preventScroll: true });
     if (next.wanted) fit(next);
+    if (next.place) move();
   };
   next.late = setTimeout(arrive, loading);
   next.frame.addEventListener("load", arrive, { once: true });
@@ -107,7 +109,11 @@ addEventListener("message", (event) => {
   const it = [exhibit, coming].find((one) => one && event.source === one.frame.contentWindow);
   if (!it) return;
   if (event.origin !== "null" && event.origin !== contentOrigin) return;
-  const { type, height } = Object(event.data);
+  const { type, height, path, hash, title } = Object(event.data);
+  if (type === "vitrine:place" && [path, hash, title].every((text) => typeof text === "string" && text.length <= 4096)) {
+    it.place = { path, hash, title };
+    if (it === exhibit) move();
+  }
   if (type !== "vitrine:viewer-height" || !Number.isFinite(height) || height <= 0 || height > 50_000_000) return;
   if (it.frozen) return;
   const now = performance.now();
@@ -129,6 +135,42 @@ function fit(it) {
   it.applied = performance.now();
   it.frozen = it.streak > pause.last;
   frame.style.minHeight = it.frozen ? "" : `${wanted}px`;
+}
+
+// The address of the page has the place of the frame as at, so that a reload or a bookmark leads there again. Only what is
+// listed counts, and a frame that moves all the time moves the address twice a second.
+const settled = 500;
+let moving; // the timer of the next change
+let moved = -settled;
+
+function move() {
+  moving ??= setTimeout(settle, Math.max(0, moved + settled - performance.now()));
+}
+
+// below is the path of a file in the artifact, of its URL: what follows the token.
+const below = (link) => decodeURIComponent(link.pathname.split("/").slice(3).join("/"));
+
+function settle() {
+  moving = undefined;
+  moved = performance.now();
+  const { place, title, base } = exhibit ?? {};
+  if (!place) return;
+  let path;
+  try {
+    path = decodeURIComponent(place.path);
+  } catch {
+    return;
+  }
+  const files = [...part("files").querySelectorAll("a")];
+  if (!files.some((link) => below(link) === path)) return;
+  const home = part("files").querySelector('[aria-current="true"] a');
+  const url = new URL(location.href);
+  if (home && below(home) === path && !place.hash) url.searchParams.delete("at");
+  else url.searchParams.set("at", path + place.hash);
+  if (url.href !== location.href) history.replaceState(history.state, "", url);
+  const said = place.title.trim() ? plain(place.title.trim()) : title;
+  document.title = said === title ? base : `${said} · ${base}`;
+  document.dispatchEvent(new CustomEvent("vitrine:moved"));
 }
 
 addEventListener("keydown", (event) => {

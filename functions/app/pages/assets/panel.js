@@ -57,11 +57,12 @@ function describe(view) {
   write("count", view.files.length);
   write("total", bytes(view.files.reduce((sum, file) => sum + file.size_bytes, 0)));
   write("shown", view.revision_id);
-  if (part("address").textContent !== location.href) {
+  const link = location.origin + location.pathname + location.hash; // of the artifact, without a place in it
+  if (part("address").textContent !== link) {
     part("drawn").replaceChildren();
     part("code").open = false;
   }
-  write("address", location.href);
+  write("address", link);
   write("blob", location.hash.slice(1));
   offer(view.bundle);
 }
@@ -188,18 +189,25 @@ drawer.addEventListener(
 async function draw() {
   const place = part("drawn");
   if (!publicId || !part("code").open || place.hasChildNodes()) return;
-  const address = location.href;
+  const { hash } = location;
   try {
     const answer = await post("/api/access-links/qr");
     if (!answer.ok) throw new Error(answer.status);
     const drawing = new Image();
     drawing.alt = "QR code of the link";
     drawing.src = `data:image/svg+xml,${encodeURIComponent(await answer.text())}`;
-    if (address === location.href) place.replaceChildren(drawing);
+    if (hash === location.hash) place.replaceChildren(drawing);
   } catch {
     place.replaceChildren(note("fine", "The code cannot be drawn just now."));
   }
 }
+
+// A place in the artifact has a link of its own, which leads there.
+document.addEventListener("vitrine:moved", () => {
+  const placed = new URLSearchParams(location.search).has("at");
+  for (const name of ["to-here", "here-line"]) part(name).hidden = !placed;
+  write("here", placed ? location.href : "");
+});
 
 // arm shows what works with scripts only.
 function arm() {

@@ -75,7 +75,10 @@ async function open() {
 
 function resolve(blob, signal) {
   const link = { public_id: publicId, blob };
-  return send("/api/access-links/resolve", wished() ? { ...link, scripts: true } : link, signal);
+  if (wished()) link.scripts = true;
+  const at = new URLSearchParams(location.search).get("at");
+  if (at) link.at = at;
+  return send("/api/access-links/resolve", link, signal);
 }
 
 function send(path, body, signal) {
@@ -123,7 +126,8 @@ function exhibitOf(resolved, place) {
 
   expiry(pinned === true ? undefined : view.expires_at);
 
-  const framed = source.pathname.startsWith("/r/") || !entry || shownByBrowsers(entry.content_type);
+  const elsewhere = entry && entry.url !== source.href.split("#", 1)[0]; // a place that the server says frames show
+  const framed = source.pathname.startsWith("/r/") || !entry || elsewhere || shownByBrowsers(entry.content_type);
   part("case").hidden = !framed;
   part("parcel").hidden = framed;
   show("artifact", title);
