@@ -1,126 +1,126 @@
 // The script that HTML in a viewer frame gets, in the place that frame.go finds for it. It defines no global names and
 // keeps nothing that the page can reach.
 (() => {
-const d = document, w = window, open = w.open.bind(w);
-// not d.currentScript, because a form may hide that
-Object.getOwnPropertyDescriptor(Document.prototype, "currentScript").get.call(d).remove();
-const define = (on, name, descriptor) => Object.defineProperty(on, name, { configurable: true, enumerable: true, ...descriptor });
-const tell = (type, more) => parent.postMessage({ type: "vitrine:" + type, ...more }, "*");
+  const d = document, w = window, open = w.open.bind(w);
+  // not d.currentScript, because a form may hide that
+  Object.getOwnPropertyDescriptor(Document.prototype, "currentScript").get.call(d).remove();
+  const define = (on, name, descriptor) => Object.defineProperty(on, name, { configurable: true, enumerable: true, ...descriptor });
+  const tell = (type, more) => parent.postMessage({ type: "vitrine:" + type, ...more }, "*");
 
-// Storage and cookies throw in an opaque origin. Here they last as long as the document.
-const quota = 5 * 1024 * 1024;
-const storage = () => {
-const items = new Map();
-const methods = {
-key: (n) => [...items.keys()][n] ?? null,
-getItem: (name) => items.get(String(name)) ?? null,
-setItem: (name, value) => {
-let size = 0;
-const next = new Map(items).set(String(name), String(value));
-for (const [k, v] of next) size += k.length + v.length;
-if (size > quota) throw new DOMException("The page has stored more than 5 MB.", "QuotaExceededError");
-items.set(String(name), String(value));
-},
-removeItem: (name) => void items.delete(String(name)),
-clear: () => items.clear(),
-};
-const base = Object.create(w.Storage ? Storage.prototype : null);
-for (const name in methods) Object.defineProperty(base, name, { value: methods[name] });
-Object.defineProperty(base, "length", { get: () => items.size });
-const own = (name) => typeof name === "string" && !(name in base) && items.has(name);
-return new Proxy(Object.create(base), {
-get: (_, name) => own(name) ? items.get(name) : base[name],
-set: (_, name, value) => (typeof name === "string" && !(name in base) && methods.setItem(name, value), true),
-has: (_, name) => own(name) || name in base,
-deleteProperty: (_, name) => (own(name) && items.delete(name), true),
-ownKeys: () => [...items.keys()],
-getOwnPropertyDescriptor: (_, name) =>
-own(name) ? { value: items.get(name), writable: true, enumerable: true, configurable: true } : undefined,
-defineProperty: (_, name, { value }) => (methods.setItem(name, value), true),
-});
-};
-for (const name of ["localStorage", "sessionStorage"]) {
-try {
-w[name].length;
-} catch {
-const kept = storage();
-define(w, name, { get: () => kept });
-}
-}
-if (w.origin === "null") {
-const jar = new Map();
-define(d, "cookie", {
-get: () => [...jar].map(([name, value]) => (name ? name + "=" : "") + value).join("; "),
-set: (text) => {
-const [pair, ...attributes] = String(text).split(";");
-const at = pair.indexOf("=");
-const name = pair.slice(0, Math.max(at, 0)).trim();
-let life = Infinity;
-for (const attribute of attributes) {
-const [key, value = ""] = attribute.split("=").map((part) => part.trim());
-if (/^expires$/i.test(key) && life === Infinity) life = Date.parse(value) - Date.now();
-if (/^max-age$/i.test(key)) life = Number(value);
-}
-if (life > 0) jar.set(name, pair.slice(at + 1).trim());
-else jar.delete(name);
-},
-});
-}
+  // Storage and cookies throw in an opaque origin. Here they last as long as the document.
+  const quota = 5 * 1024 * 1024;
+  const storage = () => {
+    const items = new Map();
+    const methods = {
+      key: (n) => [...items.keys()][n] ?? null,
+      getItem: (name) => items.get(String(name)) ?? null,
+      setItem: (name, value) => {
+        let size = 0;
+        const next = new Map(items).set(String(name), String(value));
+        for (const [k, v] of next) size += k.length + v.length;
+        if (size > quota) throw new DOMException("The page has stored more than 5 MB.", "QuotaExceededError");
+        items.set(String(name), String(value));
+      },
+      removeItem: (name) => void items.delete(String(name)),
+      clear: () => items.clear(),
+    };
+    const base = Object.create(w.Storage ? Storage.prototype : null);
+    for (const name in methods) Object.defineProperty(base, name, { value: methods[name] });
+    Object.defineProperty(base, "length", { get: () => items.size });
+    const own = (name) => typeof name === "string" && !(name in base) && items.has(name);
+    return new Proxy(Object.create(base), {
+      get: (_, name) => own(name) ? items.get(name) : base[name],
+      set: (_, name, value) => (typeof name === "string" && !(name in base) && methods.setItem(name, value), true),
+      has: (_, name) => own(name) || name in base,
+      deleteProperty: (_, name) => (own(name) && items.delete(name), true),
+      ownKeys: () => [...items.keys()],
+      getOwnPropertyDescriptor: (_, name) =>
+        own(name) ? { value: items.get(name), writable: true, enumerable: true, configurable: true } : undefined,
+      defineProperty: (_, name, { value }) => (methods.setItem(name, value), true),
+    });
+  };
+  for (const name of ["localStorage", "sessionStorage"]) {
+    try {
+      w[name].length;
+    } catch {
+      const kept = storage();
+      define(w, name, { get: () => kept });
+    }
+  }
+  if (w.origin === "null") {
+    const jar = new Map();
+    define(d, "cookie", {
+      get: () => [...jar].map(([name, value]) => (name ? name + "=" : "") + value).join("; "),
+      set: (text) => {
+        const [pair, ...attributes] = String(text).split(";");
+        const at = pair.indexOf("=");
+        const name = pair.slice(0, Math.max(at, 0)).trim();
+        let life = Infinity;
+        for (const attribute of attributes) {
+          const [key, value = ""] = attribute.split("=").map((part) => part.trim());
+          if (/^expires$/i.test(key) && life === Infinity) life = Date.parse(value) - Date.now();
+          if (/^max-age$/i.test(key)) life = Number(value);
+        }
+        if (life > 0) jar.set(name, pair.slice(at + 1).trim());
+        else jar.delete(name);
+      },
+    });
+  }
 
-// A link, form or state inside the artifact stays in the frame. The prefix is /v/ and the token.
-const prefix = location.pathname.split("/", 3).join("/") + "/";
-const resolved = (to) => {
-try {
-return new URL(to, d.baseURI);
-} catch {
-return;
-}
-};
-const inside = (url) => url?.origin === location.origin && url.pathname.startsWith(prefix);
-addEventListener("click", (event) => {
-if (event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
-const link = event.composedPath().find((node) => /^(a|area)$/i.test(node.localName) && node.href);
-if (!link || link.hasAttribute("download")) return;
-const url = resolved(link.href.baseVal ?? link.href);
-const whole = /^_(top|parent)$/i.test(link.getAttribute("target") ?? "");
-if (inside(url) ? !whole : !/^(https?|mailto|tel):$/.test(url?.protocol)) return;
-event.preventDefault();
-if (inside(url)) location.href = url;
-else open(url.href, "_blank", "noopener");
-});
-addEventListener("submit", (event) => {
-const form = event.target, by = event.submitter;
-const set = (name) => by?.getAttribute("form" + name) ?? form.getAttribute(name);
-const url = resolved(set("action") || d.URL);
-if (event.defaultPrevented || !/^(get)?$/i.test(set("method") ?? "") || !inside(url)) return;
-event.preventDefault();
-url.search = new URLSearchParams([...new FormData(form, by)].filter(([, value]) => typeof value === "string"));
-location.href = url;
-});
+  // A link, form or state inside the artifact stays in the frame. The prefix is /v/ and the token.
+  const prefix = location.pathname.split("/", 3).join("/") + "/";
+  const resolved = (to) => {
+    try {
+      return new URL(to, d.baseURI);
+    } catch {
+      return;
+    }
+  };
+  const inside = (url) => url?.origin === location.origin && url.pathname.startsWith(prefix);
+  addEventListener("click", (event) => {
+    if (event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    const link = event.composedPath().find((node) => /^(a|area)$/i.test(node.localName) && node.href);
+    if (!link || link.hasAttribute("download")) return;
+    const url = resolved(link.href.baseVal ?? link.href);
+    const whole = /^_(top|parent)$/i.test(link.getAttribute("target") ?? "");
+    if (inside(url) ? !whole : !/^(https?|mailto|tel):$/.test(url?.protocol)) return;
+    event.preventDefault();
+    if (inside(url)) location.href = url;
+    else open(url.href, "_blank", "noopener");
+  });
+  addEventListener("submit", (event) => {
+    const form = event.target, by = event.submitter;
+    const set = (name) => by?.getAttribute("form" + name) ?? form.getAttribute(name);
+    const url = resolved(set("action") || d.URL);
+    if (event.defaultPrevented || !/^(get)?$/i.test(set("method") ?? "") || !inside(url)) return;
+    event.preventDefault();
+    url.search = new URLSearchParams([...new FormData(form, by)].filter(([, value]) => typeof value === "string"));
+    location.href = url;
+  });
 
-// The place in the artifact, for the address of the page around. Some browsers let no state change the path here: then
-// the state stays, and the address does not.
-let told;
-const place = () => {
-const at = { path: location.pathname.slice(prefix.length), hash: location.hash, title: `${d.title}` };
-const text = JSON.stringify(at);
-if (location.pathname.startsWith(prefix) && text !== told) tell("place", at);
-told = text;
-};
-for (const name of ["pushState", "replaceState"]) {
-const change = history[name].bind(history);
-define(history, name, {
-writable: true,
-value: (state, title, to) => {
-try {
-change(state, title, to);
-} catch (failure) {
-if (to === undefined || resolved(to)?.origin !== location.origin) throw failure;
-change(state, title);
-}
-place();
-},
-});
-}
-for (const moved of ["load", "hashchange", "popstate", "pageshow"]) addEventListener(moved, place);
+  // The place in the artifact, for the address of the page around. Some browsers let no state change the path here: then
+  // the state stays, and the address does not.
+  let told;
+  const place = () => {
+    const at = { path: location.pathname.slice(prefix.length), hash: location.hash, title: `${d.title}` };
+    const text = JSON.stringify(at);
+    if (location.pathname.startsWith(prefix) && text !== told) tell("place", at);
+    told = text;
+  };
+  for (const name of ["pushState", "replaceState"]) {
+    const change = history[name].bind(history);
+    define(history, name, {
+      writable: true,
+      value: (state, title, to) => {
+        try {
+          change(state, title, to);
+        } catch (failure) {
+          if (to === undefined || resolved(to)?.origin !== location.origin) throw failure;
+          change(state, title);
+        }
+        place();
+      },
+    });
+  }
+  for (const moved of ["load", "hashchange", "popstate", "pageshow"]) addEventListener(moved, place);
 })();
