@@ -276,7 +276,8 @@ func TestAClaimLetsOldTokensOpenPages(t *testing.T) {
 const viewer = `<!doctype html><link rel="icon" href="data:,"><meta name="viewport" content="width=device-width"><body style="margin:0">
 <h1 style="height:100px;margin:0">The viewer</h1>
 <iframe sandbox="allow-scripts" style="width:100%%;height:150px;border:0" src="%s"></iframe><script>
-onmessage = ({data}) => { document.querySelector("iframe").style.height = data.height + "px"; window.scripts = data.scripts }</script>`
+onmessage = ({data}) => { if (data.type !== "vitrine:viewer-height") return
+document.querySelector("iframe").style.height = data.height + "px"; window.scripts = data.scripts }</script>`
 
 // plan has what is wider than a phone, and what is longer.
 var plan = "# Plan\n\n- [x] done\n- [ ] open\n\n```mermaid\nflowchart LR\nA --> B --> C --> D --> E --> F --> G\n```\n\n" +
