@@ -21,12 +21,12 @@ var frameSource string
 // The message about the height has scripts, which reports whether the document has scripts of its own, which the policy
 // may have blocked: elements other than this one, event handler attributes, or javascript: links. Data blocks and import
 // maps do not count. Elements whose names hide methods of the document make it false.
-var frameScript = compact(frameSource) + script.Height(
-	`const run='script:not([type]),script[type=""],script[type="module"],script[type*="javascript"],`+
-		`script[type*="ecmascript"]';`+
-		`let scripts=false,seen;const report=()=>{if(!seen&&d.readyState!=="loading"){seen=true;`+
-		`try{scripts=!!d.querySelector(run)||!!d.querySelector('a[href^="javascript:" i]')||`+
-		`d.evaluate('boolean(//@*[starts-with(name(),"on")])',d,null,3,null).booleanValue}catch{}}tell()};`)
+var frameScript = script.Height(script.Place + compact(frameSource) +
+	`const run='script:not([type]),script[type=""],script[type="module"],script[type*="javascript"],` +
+	`script[type*="ecmascript"]';` +
+	`let scripts=false,seen;const report=()=>{if(!seen&&d.readyState!=="loading"){seen=true;` +
+	`try{scripts=!!d.querySelector(run)||!!d.querySelector('a[href^="javascript:" i]')||` +
+	`d.evaluate('boolean(//@*[starts-with(name(),"on")])',d,null,3,null).booleanValue}catch{}}tell()};`)
 
 var frameElement = "\n<script>" + frameScript + "</script>\n"
 

@@ -1,11 +1,10 @@
-// The script that HTML in a viewer frame gets, in the place that frame.go finds for it. It defines no global names and
-// keeps nothing that the page can reach.
+// What HTML in a viewer frame gets besides the script that reports its height. It stands in that script, of which it uses d,
+// prefix and place. It defines no global names and keeps nothing that the page can reach.
 (() => {
-  const d = document, w = window, open = w.open.bind(w);
+  const w = window, open = w.open.bind(w);
   // not d.currentScript, because a form may hide that
   Object.getOwnPropertyDescriptor(Document.prototype, "currentScript").get.call(d).remove();
   const define = (on, name, descriptor) => Object.defineProperty(on, name, { configurable: true, enumerable: true, ...descriptor });
-  const tell = (type, more) => parent.postMessage({ type: "vitrine:" + type, ...more }, "*");
 
   // Storage and cookies throw in an opaque origin. Here they last as long as the document.
   const quota = 5 * 1024 * 1024;
@@ -67,8 +66,7 @@
     });
   }
 
-  // A link, form or state inside the artifact stays in the frame. The prefix is /v/ and the token.
-  const prefix = location.pathname.split("/", 3).join("/") + "/";
+  // A link, form or state inside the artifact stays in the frame.
   const resolved = (to) => {
     try {
       return new URL(to, d.baseURI);
@@ -98,15 +96,8 @@
     location.href = url;
   });
 
-  // The place in the artifact, for the address of the page around. Some browsers let no state change the path here: then
-  // the state stays, and the address does not.
-  let told;
-  const place = () => {
-    const at = { path: location.pathname.slice(prefix.length), hash: location.hash, title: `${d.title}` };
-    const text = JSON.stringify(at);
-    if (location.pathname.startsWith(prefix) && text !== told) tell("place", at);
-    told = text;
-  };
+  // A state tells the place, too. Some browsers let no state change the path here: then the state stays, and the address
+  // does not.
   for (const name of ["pushState", "replaceState"]) {
     const change = history[name].bind(history);
     define(history, name, {
@@ -122,5 +113,4 @@
       },
     });
   }
-  for (const moved of ["load", "hashchange", "popstate", "pageshow"]) addEventListener(moved, place);
 })();

@@ -18,3 +18,12 @@ func Height(declarations string) string {
 		`o.observe(d.documentElement);body();addEventListener("DOMContentLoaded",body)}` +
 		`})()`
 }
+
+// Place is for the declarations of Height. It defines prefix, the path of the artifact at its host, and place, which posts
+// where in the artifact the document is: {type, path, hash, title}, the path without prefix. It posts that after each
+// navigation, and skips what it posted last and what is outside the artifact.
+const Place = `const prefix=location.pathname.split("/",3).join("/")+"/";let posted;` +
+	`const place=()=>{const at={type:"vitrine:place",path:location.pathname.slice(prefix.length),hash:location.hash,` +
+	"title:`${d.title}`},text=JSON.stringify(at);" +
+	`if(location.pathname.startsWith(prefix)&&text!==posted)parent.postMessage(at,"*");posted=text};` +
+	`for(const moved of ["load","hashchange","popstate","pageshow"])addEventListener(moved,place);`
