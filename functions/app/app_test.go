@@ -31,7 +31,7 @@ const (
 )
 
 // resolver answers what a link shows; nil: every link opens.
-type resolver func(ctx context.Context, public id.Public, blob string, _ bool) (view.View, error)
+type resolver func(ctx context.Context, public id.Public, blob string, scripts bool) (view.View, error)
 
 func refuses(err error) resolver {
 	return func(context.Context, id.Public, string, bool) (view.View, error) { return view.View{}, err }

@@ -10,8 +10,8 @@ import (
 	"vitrine/scripts/testkit/browser"
 )
 
-// runs opens a page in a viewer frame where scripts run, and returns the frame when the page has set its title to
-// "done".
+// runs opens a page in a viewer frame where scripts run, and returns the frame when the page has loaded. more are the
+// paths and contents of other files.
 func runs(t *testing.T, body string, more ...string) (*frames, *browser.Page, *browser.Document) {
 	t.Helper()
 	f, p := newFrames(t), browser.Open(t)

@@ -42,8 +42,9 @@ func (e element) has(name string) bool {
 // attributes are the attributes that lint uses, besides event handlers.
 var attributes = map[string]bool{
 	"action": true, "alt": true, "aria-hidden": true, "as": true, "background": true, "content": true, "data": true,
-	"formaction": true, "formmethod": true, "href": true, "lang": true, "method": true, "name": true, "onerror": true, "onsubmit": true,
-	"poster": true, "rel": true, "role": true, "src": true, "srcset": true, "style": true, "type": true, "xlink:href": true, "xml:lang": true,
+	"formaction": true, "formmethod": true, "href": true, "lang": true, "method": true, "name": true, "onerror": true,
+	"onsubmit": true, "poster": true, "rel": true, "role": true, "src": true, "srcset": true, "style": true,
+	"type": true, "xlink:href": true, "xml:lang": true,
 }
 
 // read goes through the file once.

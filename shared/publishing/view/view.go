@@ -138,7 +138,8 @@ func (s *Service) Public(ctx context.Context, text string) (View, error) {
 }
 
 // Resolve opens an access link. scripts says that the reader wants the scripts of the artifact to run, where its
-// workspace leaves that to readers. Refusals: not_found for an invalid, ended or unknown link, then rate_limited_artifact.
+// workspace leaves that to readers. Refusals: not_found for an invalid, ended or unknown link, then
+// rate_limited_artifact.
 func (s *Service) Resolve(ctx context.Context, public id.Public, blob string, scripts bool) (View, error) {
 	claims, err := s.Addresses.Links.Parse(public, blob, s.Now())
 	if err != nil {
