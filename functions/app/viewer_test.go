@@ -209,8 +209,10 @@ func TestAPageKeepsItsPlaceInTheArtifact(t *testing.T) {
 	} {
 		tell(f, c[0], c[1], c[2])
 	}
-	tell(f, "report.html", "", "\u202eevil")
-	p.Wait("location.search === '' && document.title === '\uFFFDevil · Handbook | Vitrine'")
+	tell(f, "second.html", "", "\u202eevil")
+	p.Wait("location.search === '?at=second.html' && document.title === '\uFFFDevil · Handbook | Vitrine'")
+	tell(f, "report.html", "", "Start") // its entrypoint is the artifact
+	p.Wait(`location.search === "" && document.title === "Handbook | Vitrine"`)
 	tell(f, "second.html", "#two", "")
 	p.Wait(`location.search === "?at=second.html%23two" && document.title === "Handbook | Vitrine"`)
 

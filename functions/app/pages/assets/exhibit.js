@@ -163,13 +163,14 @@ function settle() {
   }
   const files = [...part("files").querySelectorAll("a")];
   if (!files.some((link) => below(link) === path)) return;
-  const home = part("files").querySelector('[aria-current="true"] a');
+  const entry = part("files").querySelector('[aria-current="true"] a');
+  const home = entry && below(entry) === path && !place.hash; // the artifact itself, which has its own title
   const url = new URL(location.href);
-  if (home && below(home) === path && !place.hash) url.searchParams.delete("at");
+  if (home) url.searchParams.delete("at");
   else url.searchParams.set("at", path + place.hash);
   if (url.href !== location.href) history.replaceState(history.state, "", url);
-  const said = place.title.trim() ? plain(place.title.trim()) : title;
-  document.title = said === title ? base : `${said} · ${base}`;
+  const said = plain(place.title.trim() || title);
+  document.title = home || said === title ? base : `${said} · ${base}`;
   document.dispatchEvent(new CustomEvent("vitrine:moved"));
 }
 
