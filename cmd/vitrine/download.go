@@ -236,7 +236,7 @@ func checkBundle(v contract.AgentView) error {
 // pullHint returns the command that saves one file. It does not repeat a share URL, which grants access.
 func pullHint(v contract.AgentView) string {
 	if v.PrivateURL == "" {
-		return "vitrine pull with the same address, " + failure.Quoted(v.Entrypoint) + " and --output FILE"
+		return "vitrine pull with the same link, " + failure.Quoted(v.Entrypoint) + " and --output FILE"
 	}
 	return "vitrine pull " + string(v.ArtifactID) + " " + failure.Quoted(v.Entrypoint) + " --output " +
 		failure.Quoted(filepath.Base(v.Entrypoint))
@@ -342,7 +342,7 @@ With --json: {"schema_version":"1","artifact_id":...,"revision_id":...,"path":..
 "sha256":...}.
 
 Flags:
-  --revision-id ID  this revision instead of the newest; ARTIFACT may be the address of its page
+  --revision-id ID  this revision instead of the newest; ARTIFACT may be the link of its page
                     (?revision=rev_..., in quotes) instead
   --output FILE     save to this file; an existing file is not replaced; - is stdout
   --force           replace an existing regular file

@@ -289,7 +289,7 @@ With --json: link gives schema_version, access_link_id, type, artifact_id, revis
 expires_at; list gives artifact_id and items; revoke gives access_link_id and revoked_at.
 
 Flags:
-  --revision-id ID  always show this revision; ARTIFACT may be the address of its page instead
+  --revision-id ID  always show this revision; ARTIFACT may be the link of its page instead
   --expires WHEN    3d, 12h, 1d12h, a date such as 2026-12-31 (00:00 UTC), or an RFC 3339 time
   --qr              draw the URL as a QR code below the result; not with --json or --quiet
 ` + targetNote + `.

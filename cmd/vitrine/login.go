@@ -315,8 +315,8 @@ func (f *loginFlow) report() error {
 
 const loginGuide = `vitrine login signs in and stores an API key for this machine.
 
-  vitrine login                 opens a browser on this machine, and prints the address of the page
-  vitrine login --device-code   prints an address and a code for a browser on any other device
+  vitrine login                 opens a browser on this machine, and prints the link of the page
+  vitrine login --device-code   prints a link and a code for a browser on any other device
   vitrine login --fresh         asks you to prove who you are again, as vitrine export needs it
   vitrine login --device-code --json
 
@@ -337,7 +337,7 @@ Where it is stored:
 Result with --json, one object on stdout:
   {"schema_version":"1","status":"logged_in","member_email":...,"workspace_id":...,
    "api_key_id":...,"public_id":...,"expires_at":...,"storage":"keyring" or "file","server":...}
-  The address and the code are lines of text on stderr; an error is the last line there.
+  The link and the code are lines of text on stderr; an error is the last line there.
 
 Exit codes:
   0 signed in and stored      2 refused, not for this login, or no sign-in in time

@@ -200,7 +200,7 @@ func (p *publishFlags) check(now time.Time) (err error) {
 		}
 		if err != nil {
 			return failure.New(failure.Invalid, failure.Usage, "--artifact-id is not the id of an artifact").
-				Advise("It begins with art_; publish prints it. The address of the artifact's page works too.")
+				Advise("It begins with art_; publish prints it. The link of its page works too.")
 		}
 	}
 	p.end, err = until(p.expires, now)
@@ -296,7 +296,7 @@ Which files:
 
 Flags:
   --ephemeral         publish without an account; a key or login is ignored
-  --artifact-id ID    create a new revision of this artifact; ID may be the address of its page
+  --artifact-id ID    create a new revision of this artifact; ID may be the link of its page
   --unlisted          create a link that opens without sign-in, until it is revoked or the
                       artifact ends
   --expires WHEN      an earlier end of that link: 3d, 12h, 2026-12-31 (00:00 UTC), or an RFC 3339

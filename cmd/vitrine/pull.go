@@ -230,7 +230,7 @@ With --json: schema_version, path, sha256, size_bytes, content_type, is_binary, 
 with --output also output, and neither is_binary nor body.
 
 Flags:
-  --revision-id ID  the file of this revision instead of the newest; ARTIFACT may be the address of
+  --revision-id ID  the file of this revision instead of the newest; ARTIFACT may be the link of
                     its page (?revision=rev_..., in quotes) instead
   --output FILE     save it; an existing file is not replaced; - is stdout
   --force           replace an existing regular file

@@ -145,7 +145,7 @@ page_warnings[{code, severity, path, line, message}], which people read on stder
 signed and expire soon.
 
 Flags:
-  --revision-id ID  this revision instead of the newest; ARTIFACT may be the address of its page
+  --revision-id ID  this revision instead of the newest; ARTIFACT may be the link of its page
                     (?revision=rev_..., in quotes) instead
 ` + readNote + `A share URL needs no sign-in and shows the revision that it opens.
 `

@@ -34,7 +34,7 @@ func parseTarget(text string) (target, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.User != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return target{}, unnamed("this is not an artifact: neither an id nor an address")
+		return target{}, unnamed("this is not an artifact: neither an id nor a link")
 	}
 	path := strings.TrimSuffix(u.Path, "/")
 	t := target{app: u.Scheme + "://" + u.Host}
@@ -53,7 +53,7 @@ func parseTarget(text string) (target, error) {
 		return t, nil
 	}
 	return target{}, unnamed(
-		"this is not the address of an artifact; a share URL must be complete, with all that follows its #")
+		"this is not the link of an artifact; a share URL must be complete, with all that follows its #")
 }
 
 // revisionIn returns the revision that the address of a page names.
@@ -68,7 +68,7 @@ func revisionIn(u *url.URL) (id.Revision, error) {
 			return id.Revision(named[0]), nil
 		}
 	}
-	return "", unnamed("the address does not say which revision it means")
+	return "", unnamed("the link does not say which revision it means")
 }
 
 // parseWhole parses an argument that must name an artifact and no single revision of it.
@@ -76,8 +76,8 @@ func parseWhole(text string) (target, error) {
 	t, err := parseTarget(text)
 	if err == nil && t.revision != "" {
 		err = failure.New(failure.Invalid, failure.Usage,
-			"the address names a single revision, %s; this command needs the whole artifact", t.revision).
-			Advise("Give the id %s, or the address without what follows its ?", t.artifact)
+			"the link names a single revision, %s; this command needs the whole artifact", t.revision).
+			Advise("Give the id %s, or the link without what follows its ?", t.artifact)
 	}
 	return t, err
 }
@@ -94,7 +94,7 @@ func cut(path, separator string) (before, last string, ok bool) {
 func unnamed(message string) error {
 	return failure.New(failure.Invalid, failure.Usage, "%s", message).
 		Advise(
-			"An id begins with art_; vitrine list shows them. An address is that of the artifact's page or of a share link.")
+			"An id begins with art_; vitrine list shows them. A link is that of its page or a share link.")
 }
 
 // isShare reports whether the target is a share URL.
@@ -110,8 +110,8 @@ func (t target) checkServer(d *client.Deployment) error {
 			return nil
 		}
 	}
-	return failure.New(failure.Invalid, failure.Usage, "the address is one of another server than VITRINE_URL").
-		Advise("Set VITRINE_URL to the server of the address, or give an id.")
+	return failure.New(failure.Invalid, failure.Usage, "the link is one of another server than VITRINE_URL").
+		Advise("Set VITRINE_URL to the server of the link, or give an id.")
 }
 
 // artifactContext is an artifact together with the credential for it.

@@ -94,7 +94,7 @@ func TestThePanelWorksByKeyboard(t *testing.T) {
 	}
 	want := []string{
 		"report.html", "data/counts.csv", "notes.md", "Download everything", "Copy link",
-		"QR code and address", "Give this to an agent", "Report abuse",
+		"QR code and link", "Give this to an agent", "Report abuse",
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("Tab goes to %q, want %q", got, want)

@@ -23,7 +23,7 @@ func (h *Host) makeUnlisted(w http.ResponseWriter, r *http.Request, v browserSes
 
 // copied warns of URLs that work without a link. An agent view makes them with a token that lives as long as that of a
 // file, hence the factor of two.
-var copied = "Addresses of its files that somebody copied without a link work until the artifact ends, for about " +
+var copied = "Links straight to its files, where somebody copied them, work until the artifact ends, for about " +
 	pages.Span(2*limits.TokenLife) + " at most; deleting it ends them at once."
 
 var askMakePrivate = confirmation{"Make it private?", "Make it private", "/private",

@@ -102,3 +102,47 @@ func framed(t *testing.T, sources string) string {
 	t.Cleanup(s.Close)
 	return s.URL
 }
+
+// works is a page that stores, sends a form, follows links, asks and changes its address.
+const works = `<!doctype html><html><head><title>Works</title></head><body>
+<a id="out" href="https://outside.test/">out</a> <a id="down" href="#sea">down</a>
+<form id="sent" method="post" action="https://outside.test/"><button>send</button></form>
+<form id="search" action="search.html"><input name="q" value="ebb"></form>
+<p style="height:3000px"></p><h2 id="sea">Sea</h2><p style="height:3000px"></p>
+<script>
+localStorage.mark = "kept"
+document.cookie = "mark=kept"
+sent.onsubmit = () => window.handled = true
+setTimeout(() => window.agreed = confirm("Sure?"))
+</script>`
+
+func TestPagesWorkAsInATabOfTheirOwn(t *testing.T) {
+	inBoth(t, func(t *testing.T, d *harness.LinkEnv, s *session) {
+		found := `<!doctype html><html><head><title>Found</title></head><body><h1 id="hit"></h1><script>hit.innerText = location.search</script>`
+		link := share(t, d, "Works", wire.File{Path: "index.html", Body: []byte(works)},
+			wire.File{Path: "search.html", Body: []byte(found)})
+		s.Go(link)
+		s.WaitInFrame(`localStorage.getItem("mark") === "kept" && document.cookie === "mark=kept"`)
+		s.WaitInFrame(`window.agreed === true`)
+		s.WaitInFrame(`(sent.requestSubmit(), window.handled)`)
+		s.WaitInFrame(`!out.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true }))`)
+		s.WaitInFrame(`(down.click(), location.hash === "#sea")`)
+		s.Wait(`scrollY > 2500 && location.search === "?at=index.html%23sea"`)
+		s.WaitInFrame(`(history.pushState({ n: 1 }, "", "search.html?pushed"), history.state.n === 1)`)
+		if s.name == "webkit" { // the frame may not change its path there
+			s.WaitInFrame(`location.pathname.endsWith("/index.html")`)
+		} else {
+			s.Wait(`location.search === "?at=search.html" && document.title.startsWith("Works")`)
+		}
+		s.WaitInFrame(`(search.requestSubmit(), true)`)
+		s.WaitInFrame(`document.getElementById("hit").innerText === "?q=ebb"`)
+		s.Wait(`location.search === "?at=search.html" && document.title.startsWith("Found · Works")`)
+
+		at, secret, _ := strings.Cut(link, "#")
+		s.Go("about:blank")
+		s.Go(at + "?at=index.html%23sea#" + secret)
+		s.WaitInFrame(`location.hash === "#sea"`)
+		s.Wait(`scrollY > 2500`)
+		s.Screenshot("engine-works")
+	})
+}

@@ -49,6 +49,7 @@ func newWebKit(t testing.TB) *session {
 	answer, err := request("POST", root+"/session", map[string]any{"capabilities": map[string]any{
 		"alwaysMatch": map[string]any{
 			"pageLoadStrategy":         "none",
+			"unhandledPromptBehavior":  "accept",
 			"webkitgtk:browserOptions": map[string]any{"binary": browsers[0], "args": []string{"--automation"}},
 		},
 	}}, waitTimeout)

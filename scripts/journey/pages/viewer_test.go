@@ -144,7 +144,7 @@ func TestAnAddressLeadsToAPlaceInTheArtifact(t *testing.T) {
 		return wire.File{Path: path, Body: []byte("<!doctype html><html><head><title>" + path + "</title></head><body>" + body)}
 	}
 	p, made := publishAsMember(t, d, "ada@example.org", file("index.html", `<a href="two.html#sea">two</a>`),
-		file("two.html", `<p>the second page</p><h2 id="sea">Sea</h2>`),
+		file("two.html", `<p>the second page</p><p style="height:3000px"></p><h2 id="sea">Sea</h2><p style="height:3000px">`),
 		wire.File{Path: "log.txt", Body: []byte("first line\nsecond line\n")})
 	for _, start := range []string{made.UnlistedURL, d.Origins.App + "/v/" + string(made.ArtifactID)} {
 		p.Go("about:blank")
@@ -158,6 +158,7 @@ func TestAnAddressLeadsToAPlaceInTheArtifact(t *testing.T) {
 		if got := browser.Eval[string](f, "location.hash"); got != "#sea" {
 			t.Errorf("%s: the reload leads to %q", start, got)
 		}
+		p.Wait("scrollY > 2800")
 		at, secret, _ := strings.Cut(start, "#")
 		p.Go("about:blank")
 		p.Go(at + "?at=log.txt#" + secret)
@@ -166,4 +167,24 @@ func TestAnAddressLeadsToAPlaceInTheArtifact(t *testing.T) {
 		browser.Eval[bool](f, `(location.hash = "L2", true)`)
 		p.Wait(`location.search === "?at=log.txt%23L2"`)
 	}
+}
+
+// TestTheFrameLetsAPageDoWhatPeopleClickFor asks a question, copies a text and fills the screen.
+func TestTheFrameLetsAPageDoWhatPeopleClickFor(t *testing.T) {
+	t.Parallel()
+	d := harness.NewEnv(t, harness.Unlimited)
+	p, made := publishAsMember(t, d, "ada@example.org", wire.File{Path: "index.html", Body: []byte(`<!doctype html>
+<button id="ask" onclick="setTimeout(() => said.textContent += confirm('Sure?') ? ' asked' : ' unasked')">ask</button>
+<button id="copy" onclick="navigator.clipboard.writeText('tide').then(() => said.textContent += ' copied', (e) => said.textContent += e)">copy</button>
+<button id="fill" onclick="document.body.requestFullscreen().then(() => said.textContent += ' full', (e) => said.textContent += e)">fill</button>
+<p id="said">so far:</p>`)})
+	p.Go(made.UnlistedURL)
+	f := p.Frame("/index.html")
+	f.Click("#ask")
+	p.Accept()
+	f.WaitText("so far: asked")
+	f.Click("#copy")
+	f.WaitText("so far: asked copied")
+	f.Click("#fill")
+	f.WaitText("so far: asked copied full")
 }

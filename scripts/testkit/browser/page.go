@@ -80,6 +80,15 @@ func (p *Page) Before(script string) {
 	call(&p.Document, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script})
 }
 
+// Accept waits for a dialog of the page or of a frame in it, and says yes.
+func (p *Page) Accept() {
+	p.t.Helper()
+	p.until("a dialog", func() (bool, error) {
+		_, err := chromedp.Call(p.ctx, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{Accept: true})
+		return err == nil, err
+	})
+}
+
 // Frame waits for a frame of another site whose URL contains part and returns its document; sandboxed ones are fine.
 func (p *Page) Frame(part string) *Document {
 	p.t.Helper()

@@ -44,13 +44,9 @@ func RunnerOf(view media.View) *Runner {
 }
 
 // heightScript posts the height of a page in a viewer frame and its place in the artifact. After the first five heights it
-// pauses between two, because the viewer takes a page that grows without a pause for one that grows with its frame. It
-// scrolls to the target of a link itself, because browsers do not scroll the page around a frame of another site to a
-// fragment.
+// pauses between two, because the viewer takes a page that grows without a pause for one that grows with its frame.
 var heightScript = script.Height(script.Place + `const scripts=false;let posts=0,timer,late;const report=()=>{late=!!timer;if(late)return;` +
-	`tell();timer=setTimeout(()=>{timer=0;if(late)report()},posts++<5?0:1100)};` +
-	`const seek=after=>setTimeout(()=>d.querySelector(":target")?.scrollIntoView(),after);` +
-	`addEventListener("load",()=>seek(200));addEventListener("click",e=>{if(e.target.closest("a")?.hash)seek(0)});`)
+	`tell();timer=setTimeout(()=>{timer=0;if(late)report()},posts++<5?0:1100)};`)
 
 // HeightHash is the hash of the script of a framed page in the form of a content security policy.
 var HeightHash = script.Hash(heightScript)

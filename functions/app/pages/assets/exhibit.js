@@ -1,6 +1,6 @@
 // What the viewers share: the frame that shows an artifact, as tall as the content says, and the drawer beside it.
-// What is in the frame is a stranger: it tells its height, whether it has scripts and its place in the artifact, which is
-// checked, and nothing else.
+// What is in the frame is a stranger: it tells its height, whether it has scripts, its place in the artifact and where in it
+// a link leads to, which is checked, and nothing else.
 
 export const part = (name) => document.querySelector(`[data-part="${name}"]`);
 
@@ -62,6 +62,7 @@ export function frame(source, title, runs) {
 export function swap(source, title, runs) {
   if (!exhibit?.frame.isConnected) return frame(source, title, runs);
   drop();
+  source.hash = ""; // or the content scrolls to it
   const next = (coming = build(source, title, runs));
   next.frame.className = "coming";
   next.frame.inert = true;
@@ -109,10 +110,14 @@ addEventListener("message", (event) => {
   const it = [exhibit, coming].find((one) => one && event.source === one.frame.contentWindow);
   if (!it) return;
   if (event.origin !== "null" && event.origin !== contentOrigin) return;
-  const { type, height, path, hash, title } = Object(event.data);
+  const { type, height, top, path, hash, title } = Object(event.data);
   if (type === "vitrine:place" && [path, hash, title].every((text) => typeof text === "string" && text.length <= 4096)) {
     it.place = { path, hash, title };
     if (it === exhibit) move();
+  }
+  if (type === "vitrine:target" && it === exhibit && top > 0 && top < 50_000_000) {
+    it.target = top;
+    aim(it);
   }
   if (type !== "vitrine:viewer-height" || !Number.isFinite(height) || height <= 0 || height > 50_000_000) return;
   if (it.frozen) return;
@@ -135,6 +140,14 @@ function fit(it) {
   it.applied = performance.now();
   it.frozen = it.streak > pause.last;
   frame.style.minHeight = it.frozen ? "" : `${wanted}px`;
+  aim(it);
+}
+
+// aim scrolls to the target of a link in the content, once the frame is tall enough for it.
+function aim({ frame, target }) {
+  if (!(target < frame.clientHeight)) return;
+  exhibit.target = undefined;
+  scrollTo({ top: scrollY + frame.getBoundingClientRect().top + target - parseFloat(getComputedStyle(frame).scrollMarginTop) });
 }
 
 // The address of the page has the place of the frame as at, so that a reload or a bookmark leads there again. Only what is
