@@ -306,6 +306,22 @@ func TestViewerTakesTheHeightOfItsFrameAlone(t *testing.T) {
 	}
 }
 
+func TestAPageThatShowsNothingIsExplained(t *testing.T) {
+	g, p := open(t), browser.Open(t)
+	p.Go(g.link(blob, g.shows("Empty", "plain", "quiet.html", htmlType)))
+	f := p.Frame("quiet.html")
+	f.WaitText("says nothing")
+	said := `document.querySelector("[data-part=blank]")`
+	browser.Eval[bool](f, `(parent.postMessage({type: "vitrine:blank", failed: ["app.js", "\u202eevil", 1, 2, 3, 4]}, "*"), true)`)
+	p.Wait(said + `.checkVisibility() && ` + said + `.innerText.includes("What failed in it: app.js, \uFFFDevil, 1, 2, 3\n")`)
+	p.Screenshot("viewer-blank")
+	p.Click("[data-part=raw]")
+	p.Wait(`document.querySelector(".drawer .files").checkVisibility()`)
+	browser.Eval[bool](f, `(location.reload(), true)`)
+	p.Wait("!" + said + ".checkVisibility()")
+	p.Clean()
+}
+
 func TestTallContentScrollsWithThePage(t *testing.T) {
 	g, p := open(t), browser.Open(t)
 	p.Go(g.link(blob, g.shows("Tall", "plain", "tall.html", htmlType)))

@@ -158,6 +158,29 @@ func TestAPageTellsItsPlace(t *testing.T) {
 	}
 }
 
+func TestAPageThatStaysEmptyTellsWhatFailed(t *testing.T) {
+	for body, want := range map[string]string{
+		`<div id=root></div><script src="app.js"></script><script src="/assets/x.js"></script><script src="https://evil.test/y.js"></script>
+<script>missing()</script>`: `["/assets/x.js","Uncaught ReferenceError: missing is not defined","app.js","evil.test"]`,
+		`<p>text</p><script src="app.js"></script>`:            "",
+		`<canvas></canvas><script src="app.js"></script>`:      "",
+		`<div style="height:9px;background:teal"></div>`:       "",
+		`<p hidden>text</p><link rel=stylesheet href="a.css">`: `["a.css"]`,
+	} {
+		f, p := newFrames(t), browser.Open(t)
+		p.Before(`addEventListener("message", (e) => { if (e.data.type === "vitrine:blank") window.failed = JSON.stringify(e.data.failed.sort()) })`)
+		f.Add("page.html", "<!doctype html><html><head></head><body>"+body)
+		p.Go(f.app.URL + "/?src=" + f.url("page.html"))
+		d := p.Frame("page.html")
+		d.Wait(`document.readyState === "complete"`)
+		// Its own timer is later than that of the script, which was set before.
+		browser.Eval[bool](d, `new Promise((done) => setTimeout(() => done(true), 3100))`)
+		if got := browser.Eval[string](&p.Document, `window.failed ?? ""`); got != want {
+			t.Errorf("%s: got %s, want %s", body, got, want)
+		}
+	}
+}
+
 // TestWhatAPageMadeItselfLoads uses blob: and data: URLs for whatever may have one.
 func TestWhatAPageMadeItselfLoads(t *testing.T) {
 	_, _, d := runs(t, `<script>

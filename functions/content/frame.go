@@ -30,12 +30,16 @@ var frameScript = script.Height(script.Place + compact(frameSource) +
 
 var frameElement = "\n<script>" + frameScript + "</script>\n"
 
-// compact returns a script without its indentation and without lines that are comments.
+// spaced removes spaces around signs. No string of the script has these.
+var spaced = strings.NewReplacer(" => ", "=>", " = ", "=", " === ", "===", ", ", ",", " ? ", "?", " && ", "&&", " || ", "||",
+	" ?? ", "??", ") {", "){", "{ ", "{", " }", "}")
+
+// compact returns a script without its indentation, without lines that are comments, and without spaces around signs.
 func compact(source string) string {
 	var out strings.Builder
 	for line := range strings.Lines(source) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "//") {
-			out.WriteString(line + "\n")
+			out.WriteString(spaced.Replace(line) + "\n")
 		}
 	}
 	return out.String()

@@ -9,23 +9,21 @@
   // Storage and cookies throw in an opaque origin. Here they last as long as the document.
   const quota = 5 * 1024 * 1024;
   const storage = () => {
-    const items = new Map();
+    let items = new Map();
     const methods = {
       key: (n) => [...items.keys()][n] ?? null,
-      getItem: (name) => items.get(String(name)) ?? null,
+      getItem: (name) => items.get(`${name}`) ?? null,
       setItem: (name, value) => {
-        let size = 0;
-        const next = new Map(items).set(String(name), String(value));
-        for (const [k, v] of next) size += k.length + v.length;
-        if (size > quota) throw new DOMException("The page has stored more than 5 MB.", "QuotaExceededError");
-        items.set(String(name), String(value));
+        const next = new Map(items).set(`${name}`, `${value}`);
+        if ([...next].flat().join("").length > quota) throw new DOMException("more than 5 MB", "QuotaExceededError");
+        items = next;
       },
-      removeItem: (name) => void items.delete(String(name)),
+      removeItem: (name) => void items.delete(`${name}`),
       clear: () => items.clear(),
     };
-    const base = Object.create(w.Storage ? Storage.prototype : null);
-    for (const name in methods) Object.defineProperty(base, name, { value: methods[name] });
-    Object.defineProperty(base, "length", { get: () => items.size });
+    const base = Object.create(w.Storage?.prototype ?? null);
+    for (const name in methods) define(base, name, { value: methods[name], enumerable: false });
+    define(base, "length", { get: () => items.size, enumerable: false });
     const own = (name) => typeof name === "string" && !(name in base) && items.has(name);
     return new Proxy(Object.create(base), {
       get: (_, name) => own(name) ? items.get(name) : base[name],
@@ -35,7 +33,6 @@
       ownKeys: () => [...items.keys()],
       getOwnPropertyDescriptor: (_, name) =>
         own(name) ? { value: items.get(name), writable: true, enumerable: true, configurable: true } : undefined,
-      defineProperty: (_, name, { value }) => (methods.setItem(name, value), true),
     });
   };
   for (const name of ["localStorage", "sessionStorage"]) {
@@ -51,17 +48,13 @@
     define(d, "cookie", {
       get: () => [...jar].map(([name, value]) => (name ? name + "=" : "") + value).join("; "),
       set: (text) => {
-        const [pair, ...attributes] = String(text).split(";");
+        const [pair, ...more] = `${text}`.split(";");
         const at = pair.indexOf("=");
         const name = pair.slice(0, Math.max(at, 0)).trim();
-        let life = Infinity;
-        for (const attribute of attributes) {
-          const [key, value = ""] = attribute.split("=").map((part) => part.trim());
-          if (/^expires$/i.test(key) && life === Infinity) life = Date.parse(value) - Date.now();
-          if (/^max-age$/i.test(key)) life = Number(value);
-        }
-        if (life > 0) jar.set(name, pair.slice(at + 1).trim());
-        else jar.delete(name);
+        const { expires, "max-age": age } = Object.fromEntries(more.map((part) => part.trim().toLowerCase().split("=")));
+        const ends = age ? age <= 0 : Date.parse(expires) <= Date.now();
+        if (ends) jar.delete(name);
+        else jar.set(name, pair.slice(at + 1).trim());
       },
     });
   }
@@ -95,6 +88,21 @@
     url.search = new URLSearchParams([...new FormData(form, by)].filter(([, value]) => typeof value === "string"));
     location.href = url;
   });
+
+  // A page that is still empty a while after something in it failed tells what: files by their paths, others by their hosts,
+  // and errors by their messages.
+  const failed = new Set();
+  const miss = (to) => {
+    const url = resolved(to) ?? {};
+    failed.add(inside(url) ? url.pathname.slice(prefix.length) : url.origin === location.origin ? url.pathname : url.host || `${to}`);
+  };
+  addEventListener("error", ({ target, message }) => (message ? failed.add(message) : miss(target.src || target.href)), true);
+  d.addEventListener("securitypolicyviolation", (event) => miss(event.blockedURI));
+  addEventListener("load", () => setTimeout(() => {
+    const drawn = [...d.querySelectorAll("img,svg,canvas,video,iframe,input")];
+    if (!failed.size || d.body?.innerText.trim() || drawn.some((e) => e.getClientRects().length)) return;
+    parent.postMessage({ type: "vitrine:blank", failed: [...failed].slice(0, 5).map((text) => text.slice(0, 200)) }, "*");
+  }, 3000));
 
   // A state tells the place, too. Some browsers let no state change the path here: then the state stays, and the address
   // does not.

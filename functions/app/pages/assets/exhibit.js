@@ -44,6 +44,7 @@ function build(source, title, runs) {
   frame.src = source.href;
   let loads = 0;
   frame.addEventListener("load", () => {
+    part("blank").hidden = true;
     // a link inside led to another page, whose beginning is out of sight
     if (loads++ && frame.getBoundingClientRect().top < 0) frame.scrollIntoView();
   });
@@ -110,7 +111,7 @@ addEventListener("message", (event) => {
   const it = [exhibit, coming].find((one) => one && event.source === one.frame.contentWindow);
   if (!it) return;
   if (event.origin !== "null" && event.origin !== contentOrigin) return;
-  const { type, height, top, path, hash, title } = Object(event.data);
+  const { type, height, top, path, hash, title, failed } = Object(event.data);
   if (type === "vitrine:place" && [path, hash, title].every((text) => typeof text === "string" && text.length <= 4096)) {
     it.place = { path, hash, title };
     if (it === exhibit) move();
@@ -118,6 +119,10 @@ addEventListener("message", (event) => {
   if (type === "vitrine:target" && it === exhibit && top > 0 && top < 50_000_000) {
     it.target = top;
     aim(it);
+  }
+  if (type === "vitrine:blank" && it === exhibit && Array.isArray(failed)) {
+    part("failed").textContent = failed.slice(0, 5).map(plain).join(", ");
+    part("blank").hidden = false;
   }
   if (type !== "vitrine:viewer-height" || !Number.isFinite(height) || height <= 0 || height > 50_000_000) return;
   if (it.frozen) return;
@@ -187,6 +192,10 @@ function settle() {
   document.dispatchEvent(new CustomEvent("vitrine:moved"));
 }
 
+part("raw")?.addEventListener("click", () => {
+  drawer.open = true;
+  drawer.scrollIntoView();
+});
 addEventListener("keydown", (event) => {
   if (event.key !== "Escape" || !drawer.open) return;
   drawer.open = false;
