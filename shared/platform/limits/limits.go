@@ -30,6 +30,7 @@ const ExpiringSoon = Day
 // How much of a draft is read to warn about its pages.
 const (
 	LintedFiles     = 8         // files that are read, the entrypoint included
+	LintedScripts   = 4         // scripts of the entrypoint that are read besides
 	LintedFile      = 256 << 10 // largest of these files
 	LintWarnings    = 20        // of a revision; they are stored with it, as far as they fit
 	LargeEntrypoint = 5 * MiB   // above which a page takes long to open

@@ -82,6 +82,12 @@ func IsHTML(file string) bool { return extension(file) == "html" || extension(fi
 // IsMarkdown reports whether a path is served as markdown.
 func IsMarkdown(file string) bool { return extension(file) == "md" || extension(file) == "markdown" }
 
+// IsStyle reports whether a path is served as a style sheet.
+func IsStyle(file string) bool { return extension(file) == "css" }
+
+// IsScript reports whether a path is served as a script.
+func IsScript(file string) bool { return extension(file) == "js" || extension(file) == "mjs" }
+
 // IsSVG reports whether a path is served as SVG.
 func IsSVG(file string) bool { return extension(file) == "svg" }
 

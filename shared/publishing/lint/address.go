@@ -29,6 +29,8 @@ var (
 	aRequest = resource{blocked: ConnectBlocked, hosts: media.ConnectHosts, schemes: made}
 	aFrame   = resource{blocked: FrameBlocked, none: true}
 	anObject = resource{blocked: ObjectBlocked, none: true}
+	aWorker  = resource{blocked: NeedsOrigin, schemes: made, none: true}
+	aDrawing = resource{blocked: NeedsOrigin, none: true}
 )
 
 // reference is an address in a file.
@@ -37,6 +39,7 @@ type reference struct {
 	line    int
 	missing Severity  // of a missing file
 	loads   *resource // nil: a link
+	from    string    // file that the address is relative to; empty: the one that has it
 	blocked Severity  // of an address that the policy blocks
 }
 
@@ -53,9 +56,14 @@ var (
 // maxAddress is the longest address that is checked. Longer ones hold data.
 const maxAddress = 2 << 10
 
+// clean returns an address without what browsers leave out.
+func clean(address string) string {
+	return unwritable.Replace(strings.TrimFunc(address, func(c rune) bool { return c <= ' ' }))
+}
+
 // refer checks an address in the file.
 func (l *Linter) refer(f *findings, r reference) {
-	at := unwritable.Replace(strings.TrimFunc(r.address, func(c rune) bool { return c <= ' ' }))
+	at := clean(r.address)
 	if at == "" || at[0] == '#' || slices.ContainsFunc(templated, func(m string) bool { return strings.Contains(at, m) }) {
 		return
 	}
@@ -129,24 +137,51 @@ func (l *Linter) find(f *findings, r reference, at string) {
 	if at == "" {
 		return
 	}
-	named, outside := resolve(f.path, at)
+	from := cmp.Or(r.from, f.path)
+	named, outside := resolve(from, at)
 	if outside {
-		named = cmp.Or(named, l.revision.Entrypoint)
-		f.add(LeavesArtifact, r.missing, r.line, at, l.relative(f.path, named))
+		instead, code := l.fromRoot(from, at), LeavesArtifact
+		if instead != "" && named != "" {
+			code = RootRelative
+		}
+		f.add(code, r.missing, r.line, at, cmp.Or(instead, l.relative(from, cmp.Or(named, l.revision.Entrypoint))))
 		return
 	}
 	if l.paths[named] {
 		return
 	}
 	if right, ok := l.folded[strings.ToLower(named)]; ok {
-		f.add(WrongCase, r.missing, r.line, at, relative(f.path, right))
+		f.add(WrongCase, r.missing, r.line, at, relative(from, right))
 		return
 	}
 	instead := ""
 	if index := path.Join(named, "index.html"); l.paths[index] {
-		instead = relative(f.path, index)
+		instead = relative(from, index)
 	}
 	f.add(MissingFile, r.missing, r.line, at, instead)
+}
+
+// fromRoot returns what to write in a file instead of an address with a leading slash, which has no query or fragment.
+// The address names a file of the revision, the page that web servers show for it, or the entrypoint as their root. It
+// returns "" for any other address.
+func (l *Linter) fromRoot(from, at string) string {
+	if !strings.HasPrefix(at, "/") || strings.HasPrefix(at, "//") || strings.ContainsRune(at, '\\') {
+		return ""
+	}
+	named, _ := resolve(from, at)
+	files := []string{path.Join(named, "index.html")}
+	switch {
+	case named == "":
+		files[0] = l.revision.Entrypoint
+	case !strings.HasSuffix(at, "/"):
+		files = append(files, named, named+".html")
+	}
+	for _, file := range files {
+		if l.paths[file] {
+			return relative(from, file)
+		}
+	}
+	return ""
 }
 
 // resolve returns the path of a relative address, as a browser resolves it from a file. outside reports that the
@@ -191,12 +226,12 @@ func (l *Linter) relative(from, to string) string {
 	return relative(from, to)
 }
 
-// relative returns the relative address of a path from a file.
+// relative returns the relative address of a path from a file. It may stand in HTML and CSS as it is.
 func relative(from, to string) string {
 	there, here := strings.Split(to, "/"), strings.Split(from, "/")
 	for len(there) > 1 && len(here) > 1 && there[0] == here[0] {
 		there, here = there[1:], here[1:]
 	}
 	out := strings.Repeat("../", len(here)-1) + strings.Join(there, "/")
-	return (&url.URL{Path: out}).EscapedPath()
+	return strings.ReplaceAll((&url.URL{Path: out}).String(), "&", "%26")
 }

@@ -14,6 +14,7 @@ const (
 	MissingFile     Code = "missing_file"
 	WrongCase       Code = "wrong_case"
 	LeavesArtifact  Code = "leaves_artifact"
+	RootRelative    Code = "root_relative"
 	LocalFile       Code = "local_file"
 	MixedContent    Code = "mixed_content"
 	ScriptBlocked   Code = "script_blocked"
@@ -26,6 +27,9 @@ const (
 	ObjectBlocked   Code = "object_blocked"
 	FormBlocked     Code = "form_blocked"
 	BaseBlocked     Code = "base_blocked"
+	NeedsOrigin     Code = "needs_origin"
+	ServiceWorker   Code = "service_worker"
+	StorageBlocked  Code = "storage_blocked"
 	ScriptUnclaimed Code = "script_unclaimed"
 	SecretFound     Code = "secret_found"
 	EntrypointLarge Code = "entrypoint_large"
@@ -55,6 +59,10 @@ var messages = map[Code]message{
 		alone:   `"{it}" leads out of the artifact; name one of its files by a relative path, without a slash at the start`,
 		instead: `"{it}" leads out of the artifact; write "{instead}"`,
 	},
+	RootRelative: {
+		instead: `"{it}" starts at the root of the host, which is not the artifact; write "{instead}", ` +
+			`or build the pages with a relative base`,
+	},
 	LocalFile:    {alone: `"{it}" is on one computer only; ` + copyIn},
 	MixedContent: {alone: `{it} is blocked, because it is loaded by http; write https`},
 	ScriptBlocked: {
@@ -73,6 +81,17 @@ var messages = map[Code]message{
 		alone: `forms are sent nowhere; handle the submit event, or lead a GET form to a page of the artifact`,
 	},
 	BaseBlocked: {alone: "base-uri blocks the base element; write each address relative to the page"},
+	NeedsOrigin: {
+		alone: `"{it}" does not load, because pages of an artifact have no origin of their own; ` +
+			`start a worker from a blob: URL, and put what <use> shows into the page`,
+	},
+	ServiceWorker: {
+		alone: "pages of an artifact cannot register a service worker; leave it out, or catch the failure",
+	},
+	StorageBlocked: {
+		alone: "until somebody claims the artifact, {it} fails unless a reader runs the scripts; " +
+			"show what matters without it",
+	},
 	ScriptUnclaimed: {
 		alone: "until somebody claims the artifact, scripts run only for a reader who asks for it; " +
 			"show what matters without them",

@@ -12,7 +12,8 @@ import (
 type page struct {
 	*findings
 	*Linter
-	line int // of the token, from 1
+	line    int  // of the token, from 1
+	program bool // the file is a script
 
 	whole     bool // the file is a document and not a piece of one
 	htmlLine  int  // of the html element
@@ -24,6 +25,11 @@ type page struct {
 	drawing   int // open svg elements
 	unlabeled int // images without alt text
 	unlabel1  int // line of the first one
+
+	linked  []string // scripts of the revision
+	scripts int      // scripts that it links, and programs in the page
+	failing []string // addresses of those that cannot load
+	shows   bool     // the body has text or a drawing
 }
 
 // element is a start tag with the attributes that lint uses.
@@ -115,6 +121,7 @@ func (p *page) start(e element, closed bool) {
 		return
 	}
 	p.describe(e)
+	p.shows = p.shows || visible[e.name]
 	p.loads(e)
 	p.acts(e)
 	if style := e.attributes["style"]; style != "" {
@@ -153,6 +160,9 @@ func (p *page) acts(e element) {
 		!strings.HasPrefix(link, "javascript:void") && link != "javascript:;" && link != "javascript:"
 	if script && !p.revision.Scripts {
 		p.add(ScriptUnclaimed, Info, p.line, "", "")
+	}
+	if e.handler {
+		p.scripts++
 	}
 	p.submits(e)
 	if e.name == "base" && e.has("href") {
@@ -196,6 +206,8 @@ func (p *page) text(of element, raw []byte) {
 	case of.name == "script" && runs(of):
 		p.title = p.title || bytes.Contains(raw, []byte("document.title"))
 		p.script(raw, module(of))
+	case of.name != "script":
+		p.shows = p.shows || len(bytes.TrimSpace(raw)) > 0
 	}
 }
 

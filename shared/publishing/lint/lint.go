@@ -40,6 +40,8 @@ type Warning struct {
 type Report struct {
 	Warnings []Warning
 	More     int
+	// Linked are the scripts of the revision that the checked entrypoint links. They are worth checking, too.
+	Linked []string
 }
 
 // Revision describes the revision of the files that are checked.
@@ -101,13 +103,20 @@ func Choose(entrypoint string, files []File) []File {
 	return out[:min(len(out), most)]
 }
 
-// Check returns the findings in a file. Only HTML and markdown files have any.
+// Check returns the findings in a file. Only HTML and markdown files have any, and scripts, of which it knows only that
+// the entrypoint links them.
 func (l *Linter) Check(path string, body []byte) Report {
 	f := &findings{path: path, seen: map[finding]bool{}}
 	switch {
 	case media.IsHTML(path):
 		p := &page{findings: f, Linter: l}
 		p.read(body)
+		if path == l.revision.Entrypoint {
+			f.report.Linked = p.linked[:min(len(p.linked), limits.LintedScripts)]
+		}
+	case media.IsScript(path):
+		p := &page{findings: f, Linter: l, line: 1, program: true}
+		p.script(body, false)
 	case media.IsMarkdown(path):
 		d := &document{findings: f, Linter: l}
 		d.read(body)
@@ -143,15 +152,17 @@ func Join(reports ...Report) (all Report) {
 // Worst returns at most so many of the first findings of a joined report, and counts the others.
 func (r Report) Worst(most int) Report {
 	if dropped := len(r.Warnings) - most; dropped > 0 {
-		return Report{r.Warnings[:most:most], r.More + dropped}
+		return Report{Warnings: r.Warnings[:most:most], More: r.More + dropped}
 	}
 	return r
 }
 
 // Claimed returns the report without findings that a claim resolves.
 func (r Report) Claimed() Report {
-	kept := slices.DeleteFunc(slices.Clone(r.Warnings), func(w Warning) bool { return w.Code == ScriptUnclaimed })
-	return Report{kept, r.More}
+	kept := slices.DeleteFunc(slices.Clone(r.Warnings), func(w Warning) bool {
+		return w.Code == ScriptUnclaimed || w.Code == StorageBlocked
+	})
+	return Report{Warnings: kept, More: r.More}
 }
 
 // Urgent counts the findings that are more than hints.

@@ -43,7 +43,8 @@ func TestFilesThatAPageNames(t *testing.T) {
 		{"a backslash", "index.html", `<img alt="" src="img\Logo.png">`, ""},
 		{"from a folder", "docs/guide.html", `<img alt="" src="../img/Logo.png"><a href="index.html">`, ""},
 		{"encoded dots", "docs/guide.html", `<img alt="" src="%2e%2E/img/Logo.png">`, ""},
-		{"from the root of the host", "index.html", `<script src="/app.js"></script>`, "leaves_artifact 1 error"},
+		{"from the root of the host", "index.html", `<script src="/app.js"></script>`, "root_relative 1 error"},
+		{"a file that is nowhere", "index.html", `<script src="/gone.js"></script>`, "leaves_artifact 1 error"},
 		{"above the root", "docs/guide.html", `<link rel=stylesheet href="../../style.css">`, "leaves_artifact 1 error"},
 		{"a link", "index.html", `<a href="gone.html">`, "missing_file 1 warning"},
 		{"a folder", "index.html", `<a href="docs/">`, "missing_file 1 warning"},
@@ -108,6 +109,9 @@ func TestWhatThePolicyBlocks(t *testing.T) {
 		{"a frame", `<iframe src="https://a.example"></iframe>`, "frame_blocked 1 error"},
 		{"a frame of the artifact", `<iframe src="docs/index.html"></iframe>`, "frame_blocked 1 error"},
 		{"an empty frame", `<iframe src="about:blank"></iframe><iframe></iframe>`, ""},
+		{"a worker", "<script>new Worker('app.js')</script>", "needs_origin 1 warning"},
+		{"a part of another drawing", `<svg><use href="img/i.svg#x"/><use href="#y"/></svg>`, "needs_origin 1 error"},
+		{"a service worker", "<script>navigator.serviceWorker.register('sw.js')</script>", "service_worker 1 warning"},
 		{"an object", `<object data="docs/guide.html"></object>`, "object_blocked 1 error"},
 		{"a request", "<script>\nfetch(\"https://a.example/x?key=1\")</script>", "connect_blocked 2 warning"},
 		{"a socket", "<script>new WebSocket('wss://a.example')</script>", "connect_blocked 1 warning"},
@@ -162,11 +166,12 @@ func TestScriptsThatDoNotRunYet(t *testing.T) {
 	unclaimed.Scripts = false
 	for body, want := range map[string]string{
 		"<script>x()</script>\n<script src=app.js></script>": "script_unclaimed 1 info",
-		"<p onclick='x()'>":                         "script_unclaimed 1 info",
-		"<a href='javascript:x()'>":                 "script_unclaimed 1 info",
-		"<a href='javascript:void(0)'>":             "",
-		"<script type='text/x-template'></script>":  "",
-		"<noscript><script>x()</script></noscript>": "",
+		"<script>localStorage.x = 1</script>":                "script_unclaimed 1 info, storage_blocked 1 info",
+		"<p onclick='x()'>":                                  "script_unclaimed 1 info",
+		"<a href='javascript:x()'>":                          "script_unclaimed 1 info",
+		"<a href='javascript:void(0)'>":                      "",
+		"<script type='text/x-template'></script>":           "",
+		"<noscript><script>x()</script></noscript>":          "",
 	} {
 		if got := strings.Join(found(unclaimed, "index.html", body), ", "); got != want {
 			t.Errorf("%s: %q, want %q", body, got, want)
@@ -175,9 +180,9 @@ func TestScriptsThatDoNotRunYet(t *testing.T) {
 			t.Errorf("once claimed, %s has %v", body, got)
 		}
 	}
-	r := Report{Warnings: []Warning{{Code: ScriptUnclaimed}, {Code: MissingAlt}}, More: 1}
+	r := Report{Warnings: []Warning{{Code: ScriptUnclaimed}, {Code: StorageBlocked}, {Code: MissingAlt}}, More: 1}
 	if got := r.Claimed(); len(got.Warnings) != 1 || got.Warnings[0].Code != MissingAlt || got.More != 1 ||
-		len(r.Warnings) != 2 {
+		len(r.Warnings) != 3 {
 		t.Errorf("a claim leaves %+v of %+v", got, r)
 	}
 }
@@ -197,7 +202,7 @@ func TestLinksOfMarkdown(t *testing.T) {
 		{"after code", "~~~ go\n```\n~~~\n[a](gone.md)", "missing_file 4 warning"},
 		{"a comment", "<!-- [a](gone.md)\n[b](gone.md) -->", ""},
 		{"HTML", "<p><img width=3 src=\"gone.png\"></p>", "missing_file 1 warning"},
-		{"from the root", "[a](/docs/guide.html)", "leaves_artifact 1 warning"},
+		{"from the root", "[a](/docs/guide.html)", "root_relative 1 warning"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := strings.Join(found(site, "notes.md", tt.body), ", "); got != tt.want {
@@ -240,6 +245,7 @@ func TestAFindingSaysWhatToWriteInstead(t *testing.T) {
 		`<script src="/app.js"></script>`:          `write "../app.js"`,
 		`<a href="/">`:                             `write "../index.html"`,
 		`<a href="../docs">`:                       `write "index.html"`,
+		`<a href="/docs/">`:                        `write "index.html", or build`,
 		`<script src="//a.example/x.js"></script>`: "script-src blocks scripts from https://a.example;",
 	} {
 		r := New(site).Check("docs/guide.html", []byte(body))
@@ -252,7 +258,7 @@ func TestAFindingSaysWhatToWriteInstead(t *testing.T) {
 func TestEveryCodeHasAMessage(t *testing.T) {
 	for code := range messages {
 		for _, instead := range []string{"", "y"} {
-			if instead == "" && code == WrongCase { // which always knows
+			if instead == "" && (code == WrongCase || code == RootRelative) { // which always know
 				continue
 			}
 			m := Warning{Code: code, Subject: "x", Instead: instead}.Message()

@@ -20,6 +20,9 @@ func (p *page) loads(e element) {
 			blocked: missing,
 		})
 	}
+	images := func(set string) {
+		candidates(set, func(start, end int) { refer(set[start:end], &anImage, Warn) })
+	}
 	src := e.attributes["src"]
 	switch e.name {
 	case "a", "area":
@@ -27,6 +30,7 @@ func (p *page) loads(e element) {
 	case "script":
 		if runs(e) {
 			refer(src, &aScript, missing)
+			p.countScript(src)
 		}
 	case "link":
 		if to := linked(e); to != nil {
@@ -34,10 +38,10 @@ func (p *page) loads(e element) {
 		}
 	case "img":
 		refer(src, &anImage, missing)
-		candidates(e.attributes["srcset"], func(address string) { refer(address, &anImage, Warn) })
+		images(e.attributes["srcset"])
 	case "source":
 		refer(src, &aMedium, Warn) // the browser may choose another source
-		candidates(e.attributes["srcset"], func(address string) { refer(address, &anImage, Warn) })
+		images(e.attributes["srcset"])
 	case "video", "audio":
 		refer(src, &aMedium, missing)
 		refer(e.attributes["poster"], &anImage, missing)
@@ -45,6 +49,8 @@ func (p *page) loads(e element) {
 		refer(src, &aMedium, missing)
 	case "image":
 		refer(e.attributes["href"]+e.attributes["xlink:href"], &anImage, missing)
+	case "use":
+		refer(e.attributes["href"]+e.attributes["xlink:href"], &aDrawing, missing)
 	case "input":
 		refer(src, &anImage, missing)
 	case "body", "table", "td":
@@ -82,57 +88,49 @@ func linked(e element) *resource {
 	return nil
 }
 
-// candidates visits the addresses of a srcset.
-func candidates(set string, visit func(string)) {
-	for {
-		set = strings.TrimLeft(set, " \t\r\n\f,")
-		if set == "" {
+// candidates visits the places of the addresses in a srcset.
+func candidates(set string, visit func(start, end int)) {
+	for at := 0; ; {
+		rest := strings.TrimLeft(set[at:], " \t\r\n\f,")
+		if rest == "" {
 			return
 		}
-		end := strings.IndexAny(set, " \t\r\n\f")
-		if end < 0 {
-			end = len(set)
+		at = len(set) - len(rest)
+		end := len(set)
+		if n := strings.IndexAny(rest, " \t\r\n\f"); n >= 0 {
+			end = at + n
 		}
-		address := set[:end]
-		set = set[end:]
-		if trimmed := strings.TrimRight(address, ","); trimmed != address {
-			visit(trimmed)
+		address := strings.TrimRight(set[at:end], ",")
+		visit(at, at+len(address))
+		if at+len(address) < end { // the comma ends the candidate
+			at = end
 			continue
 		}
-		visit(address)
-		if end = strings.IndexByte(set, ','); end < 0 {
+		comma := strings.IndexByte(set[end:], ',')
+		if comma < 0 {
 			return
 		}
-		set = set[end+1:]
+		at = end + comma
 	}
 }
 
 // styled finds the addresses in a style sheet, and the marks that tell what they load.
 var styled = regexp.MustCompile(`(?i)/\*|@font-face|}|` +
-	`(@import)\s{1,9}(?:url\(\s{0,9})?["']?([^"')\s;]{1,500})|` +
+	`@import\s{0,9}(?:url\(\s{0,9})?["']?([^"')\s;]{1,500})|` +
 	`\burl\(\s{0,9}(?:"([^"\n]{0,500})"|'([^'\n]{0,500})'|([^"'()\s]{0,500}))\s{0,9}\)`)
 
-// style checks the addresses in a style sheet or a style attribute.
-func (p *page) style(sheet string) {
-	font, line := false, p.line
-	for sheet != "" {
-		at := styled.FindStringSubmatchIndex(sheet)
+// sheet visits the places of the addresses in a style sheet, with what they load.
+func sheet(text string, visit func(start, end int, loads *resource)) {
+	font := false
+	for from := 0; from < len(text); {
+		at := styled.FindStringSubmatchIndex(text[from:])
 		if at == nil {
 			return
 		}
-		part := func(n int) string { return sheet[max(at[2*n], 0):max(at[2*n+1], 0)] }
-		found := sheet[at[0]:at[1]]
-		line += strings.Count(sheet[:at[0]], "\n")
-		r := reference{
-			line:    line,
-			missing: Warn,
-			loads:   &anImage,
-			blocked: Warn,
-		}
-		next := at[1]
-		switch {
+		loads, next := &anImage, from+at[1]
+		switch found := text[from+at[0] : next]; {
 		case found == "/*":
-			end := strings.Index(sheet[next:], "*/")
+			end := strings.Index(text[next:], "*/")
 			if end < 0 {
 				return
 			}
@@ -141,17 +139,32 @@ func (p *page) style(sheet string) {
 			font = false
 		case strings.EqualFold(found, "@font-face"):
 			font = true
-		case part(1) != "":
-			r.address, r.loads = part(2), &aStyle
-			p.refer(p.findings, r)
-		default:
-			r.address = part(3) + part(4) + part(5)
-			if font {
-				r.loads = &aFont
-			}
-			p.refer(p.findings, r)
+		case at[2] >= 0:
+			loads = &aStyle
+		case font:
+			loads = &aFont
 		}
-		line += strings.Count(sheet[at[0]:next], "\n")
-		sheet = sheet[next:]
+		for group := 2; group < len(at); group += 2 {
+			if at[group] >= 0 {
+				visit(from+at[group], from+at[group+1], loads)
+			}
+		}
+		from = next
 	}
+}
+
+// style checks the addresses in a style sheet or a style attribute.
+func (p *page) style(text string) {
+	line, counted := p.line, 0
+	sheet(text, func(start, end int, loads *resource) {
+		line += strings.Count(text[counted:start], "\n")
+		counted = start
+		p.refer(p.findings, reference{
+			address: text[start:end],
+			line:    line,
+			missing: Warn,
+			loads:   loads,
+			blocked: Warn,
+		})
+	})
 }

@@ -19,6 +19,9 @@ type call struct {
 	modules bool // an import of another module, which only modules have
 }
 
+// worker matches the start of a worker from a file.
+var worker = regexp.MustCompile(`^new (?:Shared)?Worker\(\s{0,20}(?:new URL\(\s{0,20})?` + quoted)
+
 var calls = []call{
 	{mark: "fetch(", form: regexp.MustCompile(`^fetch\(\s{0,20}` + quoted), loads: &aRequest},
 	{mark: "WebSocket(", form: regexp.MustCompile(`^WebSocket\(\s{0,20}` + quoted), loads: &aRequest},
@@ -30,6 +33,8 @@ var calls = []call{
 			quoted),
 		loads: &aRequest,
 	},
+	{mark: "new Worker(", form: worker, loads: &aWorker},
+	{mark: "new SharedWorker(", form: worker, loads: &aWorker},
 	{mark: "import(", form: regexp.MustCompile(`^import\(\s{0,20}` + quoted), loads: &aScript},
 	{mark: "import ", form: regexp.MustCompile(`^import\s{1,20}` + quoted), loads: &aScript, modules: true},
 	{mark: "import\"", form: regexp.MustCompile(`^import` + quoted), loads: &aScript, modules: true},
@@ -40,44 +45,72 @@ var calls = []call{
 // maxCall is how many bytes of a call are matched.
 const maxCall = 640
 
-// script checks the addresses that a program loads, if the program has them as literals.
+// stores are uses of what browsers refuse to pages of other origins. Pages whose scripts run have a substitute.
+var stores = []string{"localStorage.", "localStorage[", "sessionStorage.", "sessionStorage[", "document.cookie"}
+
+// script checks the addresses that a program loads, if the program has them as literals, and what it asks of the
+// browser.
 func (p *page) script(program []byte, module bool) {
 	for _, c := range calls {
 		if c.modules && !module {
 			continue
 		}
-		line, counted := p.line, 0
-		for at := 0; ; at += len(c.mark) {
-			next := bytes.Index(program[at:], []byte(c.mark))
-			if next < 0 {
-				break
-			}
-			at += next
-			line += bytes.Count(program[counted:at], []byte("\n"))
-			counted = at
-			m := c.form.FindSubmatch(program[at:min(len(program), at+maxCall)])
-			if m != nil && !part(program[:at], c.mark) && !commented(program[:at]) {
+		p.uses(program, c.mark, func(at, line int) {
+			if m := c.form.FindSubmatch(program[at:min(len(program), at+maxCall)]); m != nil {
 				p.asks(c, line, string(m[2]), len(m[3]) > 0 || c.modules)
 			}
+		})
+	}
+	p.uses(program, "serviceWorker.register(", func(_, line int) { p.add(ServiceWorker, Warn, line, "", "") })
+	if p.revision.Scripts {
+		return
+	}
+	for _, mark := range stores {
+		p.uses(program, mark, func(_, line int) {
+			p.add(StorageBlocked, Info, line, strings.TrimRight(mark, ".["), "")
+		})
+	}
+}
+
+// uses visits the places of a mark in a program, with their lines.
+func (p *page) uses(program []byte, mark string, visit func(at, line int)) {
+	line, counted := p.line, 0
+	for at := 0; ; at += len(mark) {
+		next := bytes.Index(program[at:], []byte(mark))
+		if next < 0 {
+			return
+		}
+		at += next
+		line += bytes.Count(program[counted:at], []byte("\n"))
+		counted = at
+		if !part(program[:at], mark) && !commented(program[:at]) {
+			visit(at, line)
 		}
 	}
 }
 
-// asks checks an address that a program loads. An address is incomplete if the program adds to it.
+// asks checks an address that a program loads. An address is incomplete if the program adds to it. The page that runs a
+// script of its own file is not known, so that relative addresses there are not looked up.
 func (p *page) asks(c call, line int, address string, complete bool) {
 	absolute := scheme.MatchString(address) || strings.HasPrefix(address, "//")
 	path := strings.HasPrefix(address, "./") || strings.HasPrefix(address, "../") || strings.HasPrefix(address, "/")
 	switch {
 	case !absolute && !complete, c.loads == &aScript && !absolute && !path: // the second is a name in an import map
 		return
+	case p.program && !absolute && address[0] != '/' && !c.loads.none:
+		return
 	}
-	p.refer(p.findings, reference{
+	r := reference{
 		address: address,
 		line:    line,
 		missing: Warn,
 		loads:   c.loads,
 		blocked: Warn,
-	})
+	}
+	if p.program && c.loads != &aScript { // other addresses than those of modules are relative to the page
+		r.from = p.revision.Entrypoint
+	}
+	p.refer(p.findings, r)
 }
 
 // part reports whether a mark that begins with a letter is the end of a longer word or a method of another object.

@@ -5,15 +5,16 @@ import (
 	"time"
 
 	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/lint"
 	"vitrine/shared/publishing/tree"
 )
 
-// lint returns findings in the pages of a draft. It never fails. It leaves out files that cannot be read, and those
-// that are not checked within maxLintTime.
 // maxLintTime is when a draft is made without the warnings of what is not read yet.
 const maxLintTime = time.Second
 
+// lint returns findings in the pages of a draft, and in scripts that its entrypoint links. It never fails. It leaves out
+// files that cannot be read, and those that are not checked within maxLintTime.
 func (s *Service) lint(ctx context.Context, by credential.Actor, session *Session, files tree.Tree) lint.Report {
 	ctx, cancel := context.WithTimeout(ctx, maxLintTime)
 	defer cancel()
@@ -25,14 +26,22 @@ func (s *Service) lint(ctx context.Context, by credential.Actor, session *Sessio
 	})
 	entry, _ := files.Find(session.Entrypoint)
 	reports := []lint.Report{l.CheckSize(entry.Size)}
-	found := make(chan lint.Report, len(pages)) // room for all, so that a read that outlasts the wait can still end
+	// There is room for all, so that a read that outlasts the wait can still end.
+	found := make(chan lint.Report, len(pages)+limits.LintedScripts)
+	check := func(file tree.File) { found <- s.lintFile(ctx, l, session, file) }
 	for _, file := range pages {
-		go func() { found <- s.lintFile(ctx, l, session, file) }()
+		go check(file)
 	}
-	for range pages {
+	for left := len(pages); left > 0; left-- {
 		select {
 		case r := <-found:
 			reports = append(reports, r)
+			for _, script := range r.Linked {
+				if file, _ := files.Find(script); file.Size <= limits.LintedFile {
+					left++
+					go check(file)
+				}
+			}
 		case <-ctx.Done():
 			return lint.Join(reports...)
 		}

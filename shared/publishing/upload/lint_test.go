@@ -54,6 +54,20 @@ func TestADraftCarriesWhatIsWrongInItsPages(t *testing.T) {
 	}
 }
 
+func TestScriptsOfTheFirstPageAreReadToo(t *testing.T) {
+	page := `<script src="app.js"></script><script src="large.js"></script>`
+	const asks = "new Worker('w.js')"
+	f := newLinted([2]string{"index.html", page}, [2]string{"app.js", "\n" + asks},
+		[2]string{"large.js", asks + strings.Repeat(" ", limits.LintedFile)}, [2]string{"other.js", asks})
+	f.by.Policy = limits.Policy{FileCount: 5, FileSize: 1 << 20, ArtifactSize: 1 << 20, Scripts: limits.ScriptsOn}
+	out, err := f.finalize(t)
+	expect.Code(t, err, "")
+	w := out.Warnings.Warnings
+	if len(w) != 1 || w[0].Code != lint.NeedsOrigin || w[0].Path != "app.js" || w[0].Line != 2 || f.store.opened != 2 {
+		t.Errorf("it warns of %+v and reads %d objects", w, f.store.opened)
+	}
+}
+
 func TestScriptsOfUnclaimedArtifactsAreReported(t *testing.T) {
 	for scripts, want := range map[limits.Scripts]int{limits.ScriptsOff: 1, limits.ScriptsAsk: 1, limits.ScriptsOn: 0} {
 		f := newLinted([2]string{"index.html", "<script>go()</script>"})

@@ -1,0 +1,49 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+
+	"vitrine/shared/platform/media"
+)
+
+// visible are elements that show something without a script and without text.
+var visible = map[string]bool{
+	"audio": true, "button": true, "embed": true, "frame": true, "hr": true, "iframe": true, "img": true, "input": true,
+	"meter": true, "object": true, "progress": true, "select": true, "svg": true, "textarea": true, "video": true,
+}
+
+// Blank returns the addresses of the scripts without which readers of a page see nothing: all its scripts begin at the
+// root of the host or are from hosts that the policy blocks, and its body has no text or drawing. It returns none for any
+// other page or file.
+func (l *Linter) Blank(path string, body []byte) []string {
+	if !media.IsHTML(path) {
+		return nil
+	}
+	p := &page{findings: &findings{path: path, seen: map[finding]bool{}}, Linter: l}
+	p.read(body)
+	if p.shows || p.scripts > len(p.failing) {
+		return nil
+	}
+	return p.failing
+}
+
+// countScript records a script element by its src, which is empty for a program in the page.
+func (p *page) countScript(src string) {
+	p.scripts++
+	at := strings.ReplaceAll(clean(src), `\`, "/")
+	if strings.HasPrefix(at, "//") {
+		at = "https:" + at
+	}
+	named := scheme.FindString(at)
+	_, host := originOf(strings.ToLower(strings.TrimSuffix(named, ":")), at[len(named):])
+	switch {
+	case strings.HasPrefix(at, "/"), host != "" && !aScript.allows(host):
+		p.failing = append(p.failing, shown(at))
+	case named == "" && at != "":
+		file, _, _ := strings.Cut(at, "?")
+		if path, outside := resolve(p.path, file); !outside && p.paths[path] && !slices.Contains(p.linked, path) {
+			p.linked = append(p.linked, path)
+		}
+	}
+}
