@@ -56,7 +56,19 @@ func (a *app) delete(ctx context.Context, text string, yes bool) error {
 
 // confirm asks the person at the terminal.
 func (a *app) confirm(ctx context.Context, question string) error {
-	a.screen.Prompt(question)
+	switch line, err := a.answer(ctx, question); {
+	case err != nil:
+		return err
+	case line == "y", line == "yes":
+		return nil
+	}
+	return failure.New(failure.Declined, failure.WasDeclined, "declined; nothing was changed").
+		Advise("Run the command again and answer y, or give --yes.")
+}
+
+// answer returns what the person at the terminal types, in lower case.
+func (a *app) answer(ctx context.Context, question ...string) (string, error) {
+	a.screen.Prompt(question...)
 	typed := make(chan string, 1)
 	go func() { // a read from a terminal cannot be cancelled; it ends with the program
 		line, _ := bufio.NewReader(a.in).ReadString('\n') // the error is dropped: without a line the answer is no
@@ -64,15 +76,10 @@ func (a *app) confirm(ctx context.Context, question string) error {
 	}()
 	select {
 	case <-ctx.Done():
-		return ctx.Err()
+		return "", ctx.Err()
 	case line := <-typed:
-		switch strings.ToLower(strings.TrimSpace(line)) {
-		case "y", "yes":
-			return nil
-		}
+		return strings.ToLower(strings.TrimSpace(line)), nil
 	}
-	return failure.New(failure.Declined, failure.WasDeclined, "declined; nothing was changed").
-		Advise("Run the command again and answer y, or give --yes.")
 }
 
 const deleteGuide = `vitrine delete ARTIFACT permanently deletes an artifact with all its revisions and links.

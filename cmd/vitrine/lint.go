@@ -8,6 +8,7 @@ import (
 
 	"vitrine/cmd/vitrine/folder"
 	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/lint"
 )
 
@@ -67,22 +68,41 @@ func (p pageWarnings) since(old pageWarnings) (fresh pageWarnings) {
 // lint checks the pages of a folder as the server would. It assumes that scripts do not run if there is no account.
 func (a *app) lint(files *folder.Folder, w publishFlags) (pageWarnings, error) {
 	byPath := make(map[string]folder.File, len(files.Files))
-	all, paths := make([]lint.File, len(files.Files)), make([]string, len(files.Files))
+	all := make([]lint.File, len(files.Files))
 	for n, f := range files.Files {
 		byPath[f.Path] = f
-		all[n], paths[n] = lint.File{Path: f.Path, Size: f.Size}, f.Path
+		all[n] = lint.File{Path: f.Path, Size: f.Size}
 	}
-	l := lint.New(lint.Revision{Entrypoint: files.Entrypoint, Paths: paths, Scripts: !w.ephemeral})
+	l := linter(files, w)
 	reports := []lint.Report{l.CheckSize(byPath[files.Entrypoint].Size)}
+	var paths []string
 	for _, chosen := range lint.Choose(files.Entrypoint, all) {
-		text, err := readPage(files, byPath[chosen.Path])
+		paths = append(paths, chosen.Path)
+	}
+	for n := 0; n < len(paths); n++ { // paths grows by what the entrypoint links
+		text, err := readPage(files, byPath[paths[n]])
 		if err != nil {
 			return pageWarnings{}, err
 		}
-		reports = append(reports, l.Check(chosen.Path, text))
+		r := l.Check(paths[n], text)
+		for _, script := range r.Linked {
+			if byPath[script].Size <= limits.LintedFile {
+				paths = append(paths, script)
+			}
+		}
+		reports = append(reports, r)
 	}
 	found := lint.Join(reports...)
 	return pageWarnings{found.Wire(), found.More}, nil
+}
+
+// linter returns the linter of the files as a revision.
+func linter(files *folder.Folder, w publishFlags) *lint.Linter {
+	paths := make([]string, len(files.Files))
+	for n, f := range files.Files {
+		paths[n] = f.Path
+	}
+	return lint.New(lint.Revision{Entrypoint: files.Entrypoint, Paths: paths, Scripts: !w.ephemeral})
 }
 
 func readPage(files *folder.Folder, f folder.File) ([]byte, error) {

@@ -35,6 +35,8 @@ type publishFlags struct {
 	open       bool     // open the link in the browser
 	qr         bool     // draw the link as a QR code
 	force      bool     // make a revision even of unchanged files
+	relative   bool     // publish copies with relative addresses
+	asIs       bool     // publish even what readers will not see
 
 	of  target    // artifact, parsed
 	end time.Time // expires, parsed
@@ -61,6 +63,7 @@ func (a *app) publishCommand() *cobra.Command {
 	f.BoolVar(&w.open, "open", false, "open the link in the browser")
 	f.BoolVar(&w.qr, "qr", false, "draw the link as a QR code, too")
 	f.BoolVar(&w.force, "force", false, "create a revision although nothing changed")
+	cmd.MarkFlagsMutuallyExclusive("relative", "as-is")
 	cmd.MarkFlagsMutuallyExclusive("dry-run", "open")
 	cmd.MarkFlagsMutuallyExclusive("dry-run", "qr")
 	f.String("claim-code", "", "accepted for older instructions, and ignored")
@@ -79,6 +82,8 @@ func (p *publishFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&p.renderMode, "render-mode", "", strings.Join(renderModes, ", "))
 	f.BoolVar(&p.noIgnore, "no-ignore", false, "publish what .artifactignore and .gitignore exclude, too")
 	f.StringArrayVar(&p.secrets, "allow-secret", nil, "publish this file although it looks like a secret")
+	f.BoolVar(&p.relative, "relative", false, "publish copies of HTML and CSS with relative addresses")
+	f.BoolVar(&p.asIs, "as-is", false, "publish pages although they will not work for readers")
 }
 
 func onePath(_ *cobra.Command, args []string) error {
@@ -128,6 +133,11 @@ func (a *app) publishFiles(ctx context.Context, path string, files *folder.Folde
 		return err
 	}
 	a.noteSkipped(files.Skipped)
+	told, err := a.checkPages(ctx, files, &w, a.asks())
+	if err != nil {
+		return err
+	}
+	a.noteAll(told)
 	if w.dryRun {
 		return a.dryRun(ctx, files, w)
 	}
@@ -168,6 +178,12 @@ func (p *publishFlags) repeat() (flags string) {
 	}
 	for _, name := range p.secrets {
 		flags += " --allow-secret " + failure.Quoted(name)
+	}
+	if p.relative {
+		flags += " --relative"
+	}
+	if p.asIs {
+		flags += " --as-is"
 	}
 	return flags
 }
@@ -296,24 +312,25 @@ Which files:
 
 Flags:
   --ephemeral         publish without an account; a key or login is ignored
-  --artifact-id ID    create a new revision of this artifact; ID may be the link of its page
+  --artifact-id ID    create a revision of this artifact; ID may be the link of its page
   --unlisted          create a link that opens without sign-in, until it is revoked or the
                       artifact ends
-  --expires WHEN      an earlier end of that link: 3d, 12h, 2026-12-31 (00:00 UTC), or an RFC 3339
-                      time
+  --expires WHEN      an earlier end of it: 3d, 12h, 2026-12-31 (00:00 UTC), or an RFC 3339 time
   --title TEXT        1 to 160 characters; default: the name of the file or folder, or with
                       --artifact-id the current title
   --entrypoint FILE   the file that opens first, as a path below the folder
   --render-mode MODE  html, markdown, text, image, audio or video; default: by the entrypoint, or
-                      with --artifact-id the current mode if the entrypoint stays the same
+                      with --artifact-id the current mode if the entrypoint stays
   --no-ignore         publish ignored files, too
-  --allow-secret FILE publish this file although it looks like a secret: a path below the folder,
-                      as stderr shows it; repeat the flag for each file
+  --allow-secret FILE publish this file although it looks like a secret, named as stderr names it;
+                      repeat the flag for each file
+  --relative          publish copies of HTML and CSS with relative addresses; what names files by
+                      a leading slash is refused otherwise (exit code 4)
+  --as-is             publish it all the same, and a page that is blank for readers
   --name NAME         the name of what stdin holds, with the extension of its type
   --force             create a revision although nothing changed
-  --dry-run           publish nothing and show what would be sent, what is kept back and why, and
-                      with --artifact-id what is new, changed or deleted; the only flag that makes
-                      it ask the server
+  --dry-run           only show what would be sent and what is kept back, and with --artifact-id,
+                      which asks the server, what is new, changed or deleted
   --open              open the link in the browser, too
   --qr                draw the link as a QR code below the result; not with --json or --quiet
   --json, --quiet, --color, --no-color   see vitrine help, also for exit codes and environment

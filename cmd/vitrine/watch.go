@@ -29,6 +29,7 @@ func (a *app) watchCommand() *cobra.Command {
 		return a.watch(ctx, args[0], w)
 	})
 	w.register(f)
+	cmd.MarkFlagsMutuallyExclusive("relative", "as-is")
 	return cmd
 }
 
@@ -67,7 +68,7 @@ func (a *app) watch(ctx context.Context, path string, flags publishFlags) error 
 	w.by = p.by
 	w.idem = p.idem
 	p.path = path
-	p.flags = flags.repeat()
+	p.flags = w.flags.repeat()
 	p.event = "started"
 	for tries := 1; ; tries++ {
 		err := w.start(ctx, p, files)
@@ -249,4 +250,6 @@ Flags, all as of vitrine publish:
   --render-mode MODE  html, markdown, text, image, audio or video
   --no-ignore         publish ignored files, too
   --allow-secret FILE publish this file although it looks like a secret
+  --relative          publish copies of HTML and CSS with relative addresses
+  --as-is             publish what is refused without it
 `

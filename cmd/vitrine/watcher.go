@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -51,6 +52,7 @@ type watcher struct {
 	failures int          // consecutive failures
 	left     *sentChanges // a publish whose result is unknown
 	skipped  string       // description of what was skipped last
+	told     []string     // what was told last of the pages
 }
 
 // sentChanges is the publication of a revision, and what it changes.
@@ -258,6 +260,15 @@ func (w *watcher) read(ctx context.Context) (*folder.Folder, error) {
 	if skipped := fmt.Sprint(files.Skipped); skipped != w.skipped {
 		w.noteSkipped(files.Skipped)
 		w.skipped = skipped
+	}
+	told, err := w.checkPages(ctx, files, &w.flags, w.url == "" && w.asks())
+	if err != nil {
+		files.Close()
+		return nil, err
+	}
+	if !slices.Equal(told, w.told) {
+		w.noteAll(told)
+		w.told = told
 	}
 	return files, nil
 }

@@ -33,6 +33,8 @@ const (
 	Usage          fault.Code = "usage_error"         // flags or arguments
 	UnusablePath   fault.Code = "unusable_path"       // a file or folder that cannot be published
 	NoEntrypoint   fault.Code = "entrypoint_required" // no entrypoint
+	RootRelative   fault.Code = "root_relative"       // pages that name files of the folder by a leading slash
+	BlankPage      fault.Code = "blank_page"          // a page of which readers would see nothing
 	FileChanged    fault.Code = "file_changed"        // a file changed during the publish
 	Network        fault.Code = "network_error"       // no response
 	HTTP           fault.Code = "http_error"          // an error response outside the contract

@@ -32,6 +32,7 @@ type File struct {
 	Size   int64
 	SHA256 string // lower-case hex; set by Digest
 
+	body     []byte // set by Replace: the bytes to publish instead of those on the disk
 	modified time.Time
 	name     string // path of its bytes below the root; differs from Path for a followed link
 }

@@ -124,6 +124,32 @@ func TestBody(t *testing.T) {
 	}
 }
 
+func TestReplace(t *testing.T) {
+	dir := writeFiles(t, map[string]string{"index.html": "<p>one", "other.html": "<p>two"})
+	f := open(t, dir)
+	if err := f.Digest(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	f.Replace("index.html", []byte("<p>longer"))
+	want := sha256.Sum256([]byte("<p>longer"))
+	if got := f.Files[0]; got.Size != 9 || got.SHA256 != hex.EncodeToString(want[:]) || f.Files[1].Size != 6 {
+		t.Errorf("files %+v", f.Files)
+	}
+	for n, want := range []string{"<p>longer", "<p>two"} {
+		body, err := f.Body(f.Files[n])
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer body.Close()
+		if got, err := io.ReadAll(body); string(got) != want || err != nil {
+			t.Errorf("Body(%s) = %s, %v, want %s", f.Files[n].Path, got, err, want)
+		}
+	}
+	if kept, _ := os.ReadFile(filepath.Join(dir, "index.html")); string(kept) != "<p>one" {
+		t.Errorf("the file on the disk is %s", kept)
+	}
+}
+
 func TestASwappedLinkDoesNotLeadOutside(t *testing.T) {
 	outside := filepath.Join(writeFiles(t, map[string]string{"private.txt": "hello"}), "private.txt")
 	dir := writeFiles(t, map[string]string{"index.html": "hello"})
