@@ -30,9 +30,10 @@ func TestWatchGoesOnAfterPagesThatItRefuses(t *testing.T) {
 	w.writes(t, 10, "index.html", `<p>x<img src="logo.png">`)
 	w.run(t, 20)
 	wantLines(t, w.lines(), "revision 3: 1 changed, 24 bytes sent, 0.0 s", stoppedLine)
-	if said := w.err.String(); !strings.Contains(said, "not published: addresses with a leading slash lead out of the artifact, "+
-		`as "/logo.png" in index.html; trying again at the next change`) {
-		t.Errorf("stderr %q", said)
+	want := "not published: addresses with a leading slash lead out of the artifact, " +
+		`as "/logo.png" in index.html; trying again at the next change`
+	if !strings.Contains(w.err.String(), want) {
+		t.Errorf("stderr %q, want %s", &w.err, want)
 	}
 }
 
@@ -61,8 +62,8 @@ func TestRefuseRootedNamesTheFiles(t *testing.T) {
 	for n, changed := range [][]string{{"/"}, {"/", "/a.js"}, {"/"}, {"/b.js"}} {
 		copies = append(copies, relativeCopy{path: fmt.Sprintf("%d.html", n), changed: changed})
 	}
-	f := refuseRooted(copies, "", &folder.Folder{})
-	if want := `addresses with a leading slash lead out of the artifact, as "/a.js" in 1.html, and others in 3.html`; f.Message != want {
+	want := `addresses with a leading slash lead out of the artifact, as "/a.js" in 1.html, and others in 3.html`
+	if f := refuseRooted(copies, "", &folder.Folder{}); f.Message != want {
 		t.Errorf("it says %s, want %s", f.Message, want)
 	}
 	if f := refuseRooted(copies[:1], "", &folder.Folder{}); f != nil {

@@ -68,7 +68,8 @@ func (f *Folder) Replace(path string, body []byte) {
 	sum := sha256.Sum256(body)
 	for n := range f.Files {
 		if file := &f.Files[n]; file.Path == path {
-			file.body, file.Size, file.SHA256 = body, int64(len(body)), hex.EncodeToString(sum[:])
+			file.body, file.Size = body, int64(len(body))
+			file.SHA256 = hex.EncodeToString(sum[:])
 		}
 	}
 }

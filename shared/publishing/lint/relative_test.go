@@ -10,19 +10,22 @@ import (
 
 func TestRelative(t *testing.T) {
 	for _, tt := range []struct{ name, path, body, want string }{
-		{"src", "index.html", `<script type="module" src="/app.js"></script>`, `<script type="module" src="app.js"></script>`},
+		{"src", "index.html", `<script type="module" src="/app.js"></script>`,
+			`<script type="module" src="app.js"></script>`},
 		{"from a folder", "docs/guide.html", `<a href='/docs/index.html#x'>`, `<a href='index.html#x'>`},
 		{"above it", "docs/guide.html", `<link rel=stylesheet href=/style.css?v=1&copy=2>`,
 			`<link rel=stylesheet href=../style.css?v=1&copy=2>`},
 		{"no quotes, closed", "index.html", `<IMG SRC=/img/Logo.png/><img src=/img/Logo.png>`,
 			`<IMG SRC=/img/Logo.png/><img src=img/Logo.png>`},
-		{"spaces around", "index.html", "<img alt  =\n\"x\" src\t= \" /img/Logo.png\n\" >", "<img alt  =\n\"x\" src\t= \"img/Logo.png\" >"},
+		{"spaces around", "index.html", "<img alt  =\n'x' src\t= ' /img/Logo.png\n' >",
+			"<img alt  =\n'x' src\t= 'img/Logo.png' >"},
 		{"encoded names", "index.html", `<img src="/img/a%20b.png"><img src="/100%.png"><img src="/img/a&#x2c;b.png">`,
 			`<img src="img/a%20b.png"><img src="100%25.png"><img src="img/a,b.png">`},
 		{"a set", "index.html", `<img srcset="/img/Logo.png 1x, https://a.example/x.png 2x,/img/a,b.png, /img/gone.png 3x">`,
 			`<img srcset="img/Logo.png 1x, https://a.example/x.png 2x,img/a,b.png, /img/gone.png 3x">`},
-		{"a poster and a drawing", "index.html", `<video poster=/img/Logo.png></video><svg><image xlink:href="/img/Logo.png"/></svg>`,
-			`<video poster=img/Logo.png></video><svg><image xlink:href="img/Logo.png"/></svg>`},
+		{"a poster", "index.html", `<video poster=/img/Logo.png></video>`, `<video poster=img/Logo.png></video>`},
+		{"a drawing", "index.html", `<svg><image xlink:href="/img/Logo.png"/></svg>`,
+			`<svg><image xlink:href="img/Logo.png"/></svg>`},
 		{"the page of a folder", "docs/guide.html", `<a href="/docs/">`, `<a href="index.html">`},
 		{"a page without its ending", "index.html", `<a href="/docs/guide?x#y">`, `<a href="docs/guide.html?x#y">`},
 		{"the root", "docs/guide.html", `<a href="/">`, `<a href="../index.html">`},
@@ -30,9 +33,9 @@ func TestRelative(t *testing.T) {
 			`<p style="color:red;background:url(&#34;img/Logo.png&#34;)">`},
 		{"a style element", "docs/guide.html", "<style>@import '/style.css';\n b{background:url( /img/Logo.png )}</style>",
 			"<style>@import '../style.css';\n b{background:url( ../img/Logo.png )}</style>"},
-		{"a style sheet", "style.css", `@import"/style.css";@font-face{src:url(/img/Logo.png?#iefix)}/* url(/img/Logo.png) */`,
-			`@import"style.css";@font-face{src:url(img/Logo.png?#iefix)}/* url(/img/Logo.png) */`},
-		{"what names no file", "index.html", `<a href="/gone.html"><a href="//app.js"><a href="/\app.js"><a href="/img/logo.png">`, ""},
+		{"a style sheet", "style.css", `@import"/style.css";@font-face{src:url(/img/Logo.png?#x)}/* url(/app.js) */`,
+			`@import"style.css";@font-face{src:url(img/Logo.png?#x)}/* url(/app.js) */`},
+		{"no files", "index.html", `<a href="/gone.html"><a href="//app.js"><a href="/\app.js"><a href="/img/logo.png">`, ""},
 		{"scripts", "index.html", `<script>fetch("/app.js"); x = '<img src="/img/Logo.png">'</script>`, ""},
 		{"other attributes", "index.html", `<div data-src="/app.js" title="/app.js"></div>`, ""},
 		{"a base, comments and text", "index.html", `<base href="/"><!-- <img src="/app.js"> --><p>src="/app.js"`, ""},
@@ -56,7 +59,7 @@ func TestRelative(t *testing.T) {
 }
 
 func TestRelativeTellsWhatItChanged(t *testing.T) {
-	body := `<a href="/"><script src="/app.js?v=2"></script><style>b{background:url(/img/Logo.png)}</style><a href="docs/">`
+	body := `<a href="/"><script src="/app.js?v=2"></script><style>b{background:url(/img/Logo.png)}</style><a href="docs">`
 	_, changed := New(site).Relative("index.html", []byte(body))
 	if got := strings.Join(changed, " "); got != "/ /app.js /img/Logo.png" {
 		t.Errorf("changed %s", got)
@@ -126,8 +129,8 @@ func TestWhatALinkedScriptAsks(t *testing.T) {
 		{"a file that the page knows", `fetch("data/gone.json")`, ""},
 		{"a server", `fetch("https://a.example/x")`, "connect_blocked 1 warning"},
 		{"a chunk of another host", `import("https://a.example/x.js")`, "script_blocked 1 warning"},
-		{"storage", "localStorage.a=1;localStorage[x];sessionStorage.b;my.localStorages;document.cookie", "storage_blocked 1 info, " +
-			"storage_blocked 1 info, storage_blocked 1 info"},
+		{"storage", "localStorage.a=1;localStorage[x];sessionStorage.b;my.localStorages;document.cookie",
+			strings.Repeat("storage_blocked 1 info, ", 2) + "storage_blocked 1 info"},
 	} {
 		if got := strings.Join(found(unclaimed, "data/app.js", tt.body), ", "); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
@@ -147,7 +150,8 @@ func FuzzRelative(f *testing.F) {
 	for _, body := range hostile {
 		f.Add([]byte(body[:min(len(body), 300)]))
 	}
-	f.Add([]byte(`<a href=/app.js><img srcset="/img/a,b.png 1x,/app.js"><p style='x:url("/app.js")'><style>@import "/style.css"`))
+	f.Add([]byte(`<a href=/app.js><img srcset="/img/a,b.png 1x,/app.js"><p style='x:url("/app.js")'>`))
+	f.Add([]byte(`<style>@import "/style.css"`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		l := New(site)
 		for _, path := range []string{"index.html", "style.css"} {
