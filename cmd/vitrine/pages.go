@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 
 	"vitrine/cmd/vitrine/failure"
 	"vitrine/cmd/vitrine/folder"
@@ -190,5 +189,5 @@ func relativeBase(files *folder.Folder) string {
 			return b.option
 		}
 	}
-	return strings.Join([]string{viteOption, webpackOption}, "; ")
+	return viteOption + "; " + webpackOption
 }

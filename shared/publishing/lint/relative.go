@@ -11,8 +11,8 @@ import (
 )
 
 // Relative returns an HTML or CSS file in which addresses with a leading slash are relative to the file, if they name
-// something in the revision, and the paths of these addresses as they were. In HTML it changes the values of attributes that hold
-// addresses or style, and style elements. All other bytes stay as they are, and so do scripts and other files.
+// something in the revision, and the paths of these addresses as they were. In HTML it changes the values of attributes
+// that hold addresses or style, and style elements. All other bytes stay as they are, and so do scripts and other files.
 func (l *Linter) Relative(path string, body []byte) (rewritten []byte, changed []string) {
 	r := &rewriter{Linter: l, path: path}
 	switch {

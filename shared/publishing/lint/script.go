@@ -89,8 +89,8 @@ func (p *page) uses(program []byte, mark string, visit func(at, line int)) {
 	}
 }
 
-// asks checks an address that a program loads. An address is incomplete if the program adds to it. The page that runs a
-// script of its own file is not known, so that relative addresses there are not looked up.
+// asks checks an address that a program loads. An address is incomplete if the program adds to it. In a file of its own, a
+// program may run in any page, so relative addresses there are not looked up.
 func (p *page) asks(c call, line int, address string, complete bool) {
 	absolute := scheme.MatchString(address) || strings.HasPrefix(address, "//")
 	path := strings.HasPrefix(address, "./") || strings.HasPrefix(address, "../") || strings.HasPrefix(address, "/")
