@@ -312,8 +312,10 @@ func TestAPageThatShowsNothingIsExplained(t *testing.T) {
 	f := p.Frame("quiet.html")
 	f.WaitText("says nothing")
 	said := `document.querySelector("[data-part=blank]")`
-	browser.Eval[bool](f, `(parent.postMessage({type: "vitrine:blank", failed: ["app.js", "\u202eevil", 1, 2, 3, 4]}, "*"), true)`)
-	p.Wait(said + `.checkVisibility() && ` + said + `.innerText.includes("What failed in it: app.js, \uFFFDevil, 1, 2, 3\n")`)
+	browser.Eval[bool](f,
+		`(parent.postMessage({type: "vitrine:blank", failed: ["app.js", "\u202eevil", 1, 2, 3, 4]}, "*"), true)`)
+	p.Wait(said + ".checkVisibility()")
+	p.Wait(said + `.innerText.includes("What failed in it: app.js, \uFFFDevil, 1, 2, 3\n")`)
 	p.Screenshot("viewer-blank")
 	p.Click("[data-part=raw]")
 	p.Wait(`document.querySelector(".drawer .files").checkVisibility()`)

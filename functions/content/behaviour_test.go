@@ -160,7 +160,8 @@ func TestAPageTellsItsPlace(t *testing.T) {
 
 func TestAPageThatStaysEmptyTellsWhatFailed(t *testing.T) {
 	for body, want := range map[string]string{
-		`<div id=root></div><script src="app.js"></script><script src="/assets/x.js"></script><script src="https://evil.test/y.js"></script>
+		`<div id=root></div><script src="app.js"></script><script src="/assets/x.js"></script>
+<script src="https://evil.test/y.js"></script>
 <script>missing()</script>`: `["/assets/x.js","Uncaught ReferenceError: missing is not defined","app.js","evil.test"]`,
 		`<p>text</p><script src="app.js"></script>`:            "",
 		`<canvas></canvas><script src="app.js"></script>`:      "",
@@ -168,7 +169,8 @@ func TestAPageThatStaysEmptyTellsWhatFailed(t *testing.T) {
 		`<p hidden>text</p><link rel=stylesheet href="a.css">`: `["a.css"]`,
 	} {
 		f, p := newFrames(t), browser.Open(t)
-		p.Before(`addEventListener("message", (e) => { if (e.data.type === "vitrine:blank") window.failed = JSON.stringify(e.data.failed.sort()) })`)
+		p.Before(`addEventListener("message", ({ data }) => {
+			if (data.type === "vitrine:blank") window.failed = JSON.stringify(data.failed.sort()) })`)
 		f.Add("page.html", "<!doctype html><html><head></head><body>"+body)
 		p.Go(f.app.URL + "/?src=" + f.url("page.html"))
 		d := p.Frame("page.html")

@@ -64,7 +64,10 @@ func newFirefox(t testing.TB) *session {
 	if _, err := m.read(); err != nil { // its greeting
 		t.Fatal(err)
 	}
-	answer, err := m.call("WebDriver:NewSession", map[string]any{"pageLoadStrategy": "none", "unhandledPromptBehavior": "accept"})
+	answer, err := m.call("WebDriver:NewSession", map[string]any{
+		"pageLoadStrategy":        "none",
+		"unhandledPromptBehavior": "accept",
+	})
 	var session struct {
 		Capabilities struct{ BrowserVersion string }
 	}

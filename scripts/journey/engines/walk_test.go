@@ -118,7 +118,8 @@ setTimeout(() => window.agreed = confirm("Sure?"))
 
 func TestPagesWorkAsInATabOfTheirOwn(t *testing.T) {
 	inBoth(t, func(t *testing.T, d *harness.LinkEnv, s *session) {
-		found := `<!doctype html><html><head><title>Found</title></head><body><h1 id="hit"></h1><script>hit.innerText = location.search</script>`
+		found := `<!doctype html><html><head><title>Found</title></head><body>
+<h1 id="hit"></h1><script>hit.innerText = location.search</script>`
 		link := share(t, d, "Works", wire.File{Path: "index.html", Body: []byte(works)},
 			wire.File{Path: "search.html", Body: []byte(found)})
 		s.Go(link)

@@ -174,10 +174,12 @@ func TestTheFrameLetsAPageDoWhatPeopleClickFor(t *testing.T) {
 	t.Parallel()
 	d := harness.NewEnv(t, harness.Unlimited)
 	p, made := publishAsMember(t, d, "ada@example.org", wire.File{Path: "index.html", Body: []byte(`<!doctype html>
-<button id="ask" onclick="setTimeout(() => said.textContent += confirm('Sure?') ? ' asked' : ' unasked')">ask</button>
-<button id="copy" onclick="navigator.clipboard.writeText('tide').then(() => said.textContent += ' copied', (e) => said.textContent += e)">copy</button>
-<button id="fill" onclick="document.body.requestFullscreen().then(() => said.textContent += ' full', (e) => said.textContent += e)">fill</button>
-<p id="said">so far:</p>`)})
+<button id="ask">ask</button> <button id="copy">copy</button> <button id="fill">fill</button> <p id="said">so far:</p><script>
+const tell = (text) => said.textContent += " " + text
+ask.onclick = () => setTimeout(() => tell(confirm("Sure?") ? "asked" : "unasked"))
+copy.onclick = () => navigator.clipboard.writeText("tide").then(() => tell("copied"), tell)
+fill.onclick = () => document.body.requestFullscreen().then(() => tell("full"), tell)
+</script>`)})
 	p.Go(made.UnlistedURL)
 	f := p.Frame("/index.html")
 	f.Click("#ask")
