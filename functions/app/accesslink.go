@@ -76,8 +76,8 @@ func (h *Host) opened(link contract.ResolveRequest, v view.View, address string)
 		Mode:     string(v.Revision.Mode),
 		Shown: pages.Shown{
 			Entrypoint: v.Revision.Entrypoint,
-			Source:     v.Entrypoint.Frame(),
-			Framed:     shownInFrames(v.Revision.Entrypoint),
+			Source:     v.Frame(),
+			Framed:     framed(v),
 			Shared:     true,
 		},
 		CreatedAt: v.Artifact.CreatedAt,

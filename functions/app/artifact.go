@@ -147,7 +147,8 @@ func (h *Host) showArtifact(
 	}
 	if a.preview != nil {
 		w.Header().Set(policyHeader, policyFraming(h.contentOrigin()))
-		p.Source, p.Framed = a.preview.URL, shownInFrames(a.Entrypoint)
+		p.Source, p.Framed = a.preview.URL, a.preview.Listing || shownInFrames(a.Entrypoint)
+		p.Listing = a.preview.Listing
 		p.Bundle = bundleOf(a.preview.Bundle)
 		p.Newest = string(a.Current)
 		p.Warned, p.Unshown = warnedFiles(a.preview.Warnings), a.preview.Warnings.More

@@ -2,23 +2,33 @@ package app
 
 import (
 	"net/url"
-	"slices"
 	"strings"
 
 	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/view"
 )
 
-// frameAt returns the URL that a viewer frames for a place in the artifact, which is a path and maybe a fragment. It is
-// that of the entrypoint for a file that is not listed or that no frame shows.
+// frameAt returns the URL that a viewer frames for a place in the artifact, which is the path of a file or a folder and
+// maybe a fragment. It is the one for no place if that is not listed, or no frame shows it.
 func frameAt(v view.View, place string) string {
 	path, fragment, _ := strings.Cut(place, "#")
-	i := slices.IndexFunc(v.Files, func(f view.File) bool { return f.Path == path })
-	if i < 0 || !shownInFrames(path) {
-		return v.Entrypoint.Frame()
+	at := (&url.URL{Fragment: fragment}).String()
+	if path == "" && v.Revision.Listing {
+		return v.Frame() + at
 	}
-	return v.Files[i].URLs.Frame() + (&url.URL{Fragment: fragment}).String()
+	for _, f := range v.Files {
+		switch {
+		case f.Path == path && shownInFrames(path):
+			return f.URLs.Frame() + at
+		case strings.HasPrefix(f.Path, path+"/"):
+			return v.Location.Folder(path) + at
+		}
+	}
+	return v.Frame()
 }
+
+// framed reports whether a frame shows what a view opens.
+func framed(v view.View) bool { return v.Revision.Listing || shownInFrames(v.Revision.Entrypoint) }
 
 // shownInFrames reports whether a frame shows a file, by the page for its kind or because browsers show its bytes.
 func shownInFrames(entrypoint string) bool {

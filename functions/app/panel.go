@@ -21,7 +21,7 @@ func (h *Host) panel(v view.View, address string) pages.Panel {
 			URL:   f.URLs.Bytes,
 			Kind:  pages.Kind(media.Of(f.Path).ContentType),
 			Size:  f.Size,
-			Shown: f.Path == v.Revision.Entrypoint,
+			Shown: f.Path == v.Revision.Entrypoint && !v.Revision.Listing,
 		}
 	}
 	return p

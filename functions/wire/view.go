@@ -18,6 +18,7 @@ func PublicAgentView(v view.View) contract.PublicAgentView {
 		CreatedAt:          contract.At(v.Artifact.CreatedAt),
 		ExpiresAt:          contract.At(v.Artifact.ExpiresAt),
 		Entrypoint:         v.Revision.Entrypoint,
+		Listing:            v.Revision.Listing,
 		RevisionContentURL: v.Entrypoint.Bytes,
 		RenderedURL:        v.Entrypoint.Page,
 		TextURL:            v.Entrypoint.Text,
@@ -72,7 +73,7 @@ func Resolved(v view.View) contract.Resolved {
 	return contract.Resolved{
 		AgentView:  PublicAgentView(v),
 		RenderMode: string(v.Revision.Mode),
-		IframeSrc:  v.Entrypoint.Frame(),
+		IframeSrc:  v.Frame(),
 		Title:      v.Title,
 		Pinned:     !v.Artifact.PinnedAt.IsZero(),
 	}

@@ -14,7 +14,8 @@ type ArtifactPage struct {
 	Size       int64
 	Source     string // URL of the frame and of the link; empty: no content can be shown
 	Bundle     Bundle
-	Framed     bool         // browsers show the entrypoint in a frame
+	Listing    bool         // it opens with the list of its files, not the entrypoint
+	Framed     bool         // browsers show it in a frame
 	Newest     string       // id of the revision on show; empty: none
 	Warned     []WarnedFile // the worst first
 	Unshown    int          // how many more warnings there are

@@ -77,6 +77,7 @@ func revisionFields(f fields, r *artifact.Revision) {
 	text(f, "title", &r.Title)
 	text(f, "entry", &r.Entrypoint)
 	f.flag("entered", &r.EntrypointExists)
+	f.flag("listing", &r.Listing)
 	text(f, "mode", &r.Mode)
 	integer(f, "n", &r.FileCount)
 	integer(f, "bytes", &r.Size)

@@ -107,6 +107,7 @@ func uploadFields(f fields, u *upload.Session) {
 	text(f, "reuses", &u.Reuses)
 	text(f, "title", &u.Title)
 	text(f, "entry", &u.Entrypoint)
+	f.flag("listing", &u.Listing)
 	text(f, "mode", &u.Mode)
 	integer(f, "n", &u.FileCount)
 	integer(f, "bytes", &u.Size)

@@ -58,6 +58,7 @@ type CreateSession struct {
 	BaseRevisionID id.Revision    `json:"base_revision_id,omitempty" pattern:"^rev_[0-9A-HJKMNP-TV-Z]{26}$"`
 	Title          string         `json:"title" minLength:"1"`
 	Entrypoint     string         `json:"entrypoint" minLength:"1" maxLength:"4096"`
+	Listing        bool           `json:"listing,omitempty" doc:"the viewer opens the list of files, not the entrypoint"`
 	RenderMode     string         `json:"render_mode,omitempty" enum:"html,markdown,text,image,audio,video"`
 	DeletedPaths   []string       `json:"deleted_paths,omitempty" maxItems:"100"`
 	Files          []DeclaredFile `json:"files" maxItems:"100"`

@@ -108,6 +108,7 @@ type PublicAgentView struct {
 	CreatedAt          Time            `json:"created_at" format:"date-time" doc:"when the artifact was made"`
 	ExpiresAt          Time            `json:"expires_at" format:"date-time"`
 	Entrypoint         string          `json:"entrypoint" minLength:"1" maxLength:"4096"`
+	Listing            bool            `json:"listing,omitempty" doc:"the viewer opens the list of files, not the entrypoint"`
 	RevisionContentURL string          `json:"revision_content_url" format:"uri" doc:"signed; opens the entrypoint"`
 	RenderedURL        string          `json:"rendered_url,omitempty" format:"uri" doc:"signed; a page that shows the entrypoint"`
 	TextURL            string          `json:"text_url,omitempty" format:"uri" doc:"signed; the entrypoint as plain text"`

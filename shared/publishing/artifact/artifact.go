@@ -4,6 +4,7 @@ package artifact
 import (
 	"time"
 
+	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
@@ -154,6 +155,7 @@ type Revision struct {
 	Title            string
 	Entrypoint       string
 	EntrypointExists bool // among the files
+	Listing          bool // the viewer opens the list of files, and not the entrypoint
 	Mode             media.Mode
 	FileCount        int
 	Size             int64
@@ -161,6 +163,14 @@ type Revision struct {
 	PublishedAt      time.Time
 	Bundle           Bundle
 	Warnings         lint.Report // findings in its pages when it was made, as many as could be stored
+}
+
+// Frame returns the URL that a viewer frames: the list of the files, or the entrypoint as its kind is shown.
+func (r Revision) Frame(at address.Location) string {
+	if r.Listing {
+		return at.Folder("")
+	}
+	return at.Of(r.Entrypoint).Frame()
 }
 
 // WarningsFor returns the findings that apply under a policy. It leaves out those about scripts that do not run where

@@ -76,7 +76,8 @@ func (s *Service) detail(ctx context.Context, by credential.Actor, a *Artifact) 
 
 // Preview is the newest revision of an artifact as a frame shows it.
 type Preview struct {
-	URL      string // of the entrypoint's page, or of its bytes if it has no page
+	URL      string // of the list of files, of the entrypoint's page, or of its bytes if it has no page
+	Listing  bool   // it shows the list of files
 	Mode     media.Mode
 	Bundle   Availability
 	Warnings lint.Report // findings in its pages
@@ -106,7 +107,8 @@ func (s *Service) Preview(ctx context.Context, by credential.Actor, a *Artifact)
 		return nil, err
 	}
 	return &Preview{
-		URL:      at.Of(r.Entrypoint).Frame(),
+		URL:      r.Frame(at),
+		Listing:  r.Listing,
 		Mode:     r.Mode,
 		Bundle:   bundle,
 		Warnings: r.WarningsFor(by.Policy),

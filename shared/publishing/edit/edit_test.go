@@ -359,6 +359,7 @@ func TestAnUnchangedUploadMakesNoRevision(t *testing.T) {
 	s.wantNumber(t, a, 3)
 	for name, change := range map[string]func(*contract.CreateSession){
 		"another title": func(r *contract.CreateSession) { r.Title = "Another" },
+		"the list":      func(r *contract.CreateSession) { r.Listing = true },
 		"a file less":   func(r *contract.CreateSession) { r.Files = r.Files[:1] },
 		"another name":  func(r *contract.CreateSession) { r.Files[1].Path = "notes.md" },
 		"other bytes":   func(r *contract.CreateSession) { r.Files[1] = r.Files[0]; r.Files[1].Path = "index.md" },

@@ -72,7 +72,8 @@ func (t *task) unchanged(ctx context.Context, a upload.Attempt) (upload.Opened, 
 // sameFiles reports whether a revision has exactly the files that a session declares, with their digests.
 func sameFiles(base *artifact.Contents, s *upload.Session, entries []upload.Entry) bool {
 	r := base.Revision
-	if len(entries) != len(base.Tree) || r.Entrypoint != s.Entrypoint || r.Mode != cmp.Or(s.Mode, media.ModeOf(s.Entrypoint)) {
+	if len(entries) != len(base.Tree) || r.Entrypoint != s.Entrypoint || r.Listing != s.Listing ||
+		r.Mode != cmp.Or(s.Mode, media.ModeOf(s.Entrypoint)) {
 		return false
 	}
 	for _, e := range entries {

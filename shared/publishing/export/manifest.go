@@ -69,6 +69,7 @@ type Revision struct {
 	Number      int           `json:"number"`
 	Title       string        `json:"title"`
 	Entrypoint  string        `json:"entrypoint"`
+	Listing     bool          `json:"listing,omitempty"` // the viewer opens the list of files
 	PublishedAt contract.Time `json:"published_at"`
 	Files       []File        `json:"files"`
 }

@@ -47,6 +47,7 @@ type Report struct {
 // Revision describes the revision of the files that are checked.
 type Revision struct {
 	Entrypoint string
+	Listing    bool // the list of files opens, and not the entrypoint
 	Paths      []string
 	// Scripts means that scripts of pages run. They do not until a member claims the workspace.
 	Scripts bool
@@ -127,9 +128,9 @@ func (l *Linter) Check(path string, body []byte) Report {
 	return f.report
 }
 
-// CheckSize returns the finding about the size of the entrypoint.
+// CheckSize returns the finding about the size of the entrypoint, if that opens first.
 func (l *Linter) CheckSize(size int64) Report {
-	if size <= limits.LargeEntrypoint {
+	if l.revision.Listing || size <= limits.LargeEntrypoint {
 		return Report{}
 	}
 	f := &findings{path: l.revision.Entrypoint, seen: map[finding]bool{}}

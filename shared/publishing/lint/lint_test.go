@@ -297,6 +297,9 @@ func TestALargeFirstPageIsReported(t *testing.T) {
 	if r := l.CheckSize(6 << 20); len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0].Message(), "6.3 MB") {
 		t.Errorf("above it: %+v", r)
 	}
+	if r := New(Revision{Entrypoint: "a.png", Listing: true}).CheckSize(6 << 20); len(r.Warnings) > 0 {
+		t.Errorf("of a list of files: %+v", r)
+	}
 }
 
 func TestOtherFilesHaveNoFindings(t *testing.T) {

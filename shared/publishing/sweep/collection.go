@@ -229,6 +229,7 @@ func (c *collection) add(a *artifact.Artifact, r artifact.Revision, files tree.T
 		Number:      r.Number,
 		Title:       r.Title,
 		Entrypoint:  r.Entrypoint,
+		Listing:     r.Listing,
 		PublishedAt: contract.At(r.PublishedAt),
 		Files:       []export.File{},
 	}

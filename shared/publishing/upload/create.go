@@ -202,6 +202,7 @@ func newSession(by credential.Actor, d declaration, r contract.CreateSession, no
 		ExpiresAt:  now.Add(limits.SessionLife),
 		Title:      d.title,
 		Entrypoint: r.Entrypoint,
+		Listing:    r.Listing,
 		Mode:       media.Mode(r.RenderMode),
 		Base:       r.BaseRevisionID,
 		FileCount:  len(d.files),

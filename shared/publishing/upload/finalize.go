@@ -117,6 +117,9 @@ func (s *Service) makeDraft(
 	if err != nil {
 		return lint.Report{}, err
 	}
+	if base.Revision.Entrypoint == a.Session.Entrypoint { // a session with another entrypoint wants that one opened
+		a.Session.Listing = a.Session.Listing || base.Revision.Listing
+	}
 	files, err := merge(base.Tree, a.Entries)
 	if err != nil {
 		return lint.Report{}, err
@@ -339,6 +342,7 @@ func finalization(
 			Title:            s.Title,
 			Entrypoint:       s.Entrypoint,
 			EntrypointExists: entered,
+			Listing:          s.Listing,
 			Mode:             cmp.Or(s.Mode, base, media.ModeOf(s.Entrypoint)),
 			FileCount:        s.FileCount,
 			Size:             s.Size,

@@ -21,6 +21,7 @@ func (s *Service) lint(ctx context.Context, by credential.Actor, session *Sessio
 	pages := linted(files, session.Entrypoint)
 	l := lint.New(lint.Revision{
 		Entrypoint: session.Entrypoint,
+		Listing:    session.Listing,
 		Paths:      paths(files),
 		Scripts:    by.Policy.Scripts.Run(false),
 	})

@@ -113,6 +113,29 @@ func TestAPartialManifestIsMergedIntoItsBase(t *testing.T) {
 	}
 }
 
+func TestARevisionOpensAsItsBaseDoes(t *testing.T) {
+	for name, c := range map[string]struct {
+		sent, base bool
+		entrypoint string
+		want       bool
+	}{
+		"the page stays":              {false, false, "index.html", false},
+		"the list stays":              {false, true, "index.html", true},
+		"the list is wanted":          {true, false, "index.html", true},
+		"another page is wanted":      {false, true, "a.txt", false},
+		"the list of another is, too": {true, true, "a.txt", true},
+	} {
+		f := newPartial()
+		f.store.base.Revision.Entrypoint, f.store.base.Revision.Listing = "index.html", c.base
+		f.attempt.Session.Entrypoint, f.attempt.Session.Listing = c.entrypoint, c.sent
+		_, err := f.finalize(t)
+		expect.Code(t, err, "")
+		if got := f.store.done[0].Revision.Listing; got != c.want {
+			t.Errorf("%s: the list opens: %v", name, got)
+		}
+	}
+}
+
 func TestF65T64APatchAppliesExactlyAndWithinTheCaps(t *testing.T) {
 	const byPatch = "the result of the patch"
 	patch := func(f *finalizer) *Patch { return f.attempt.Entries[1].Patch }

@@ -40,6 +40,7 @@ type Session struct {
 	Reuses     id.Revision // the revision whose bytes some entries reuse; empty: none
 	Title      string
 	Entrypoint string
+	Listing    bool          // the viewer opens the list of files; finalize adds that of the base
 	Mode       media.Mode    // empty: inferred
 	Diffs      bool          // some of its files are uploaded as diffs
 	FileCount  int           // of the declaration; once finalized, of the revision

@@ -29,7 +29,7 @@ func (s *Service) Pointer(ctx context.Context, state readaccess.State, through i
 	at, err := s.Addresses.Locate(s.claims(state.Workspace, state.Artifact, c.Revision.ID, through))
 	return Pointer{
 		RevisionID: c.Revision.ID,
-		IframeSrc:  at.Of(c.Revision.Entrypoint).Frame(),
+		IframeSrc:  c.Revision.Frame(at),
 		RenderMode: string(c.Revision.Mode),
 		Title:      state.Artifact.Title,
 		Number:     state.Artifact.Number,

@@ -10,6 +10,7 @@ import (
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/link"
+	"vitrine/shared/publishing/readaccess"
 )
 
 // resolve mints a URL of the link, good for an hour, and opens it.
@@ -59,6 +60,29 @@ func TestALinkOpensTheRevisionThatItFollows(t *testing.T) {
 				t.Errorf("the content token names the link %q", claims.Link)
 			}
 		})
+	}
+}
+
+// TestAViewerFramesTheListOfFilesIfTheRevisionOpensWithIt frames it for a link, its owner and a page that is open.
+func TestAViewerFramesTheListOfFilesIfTheRevisionOpensWithIt(t *testing.T) {
+	for _, listing := range []bool{false, true} {
+		e := newEnv(t)
+		r := e.store.revisions[e.revisions[1]]
+		r.Listing = listing
+		e.store.revisions[r.ID] = r
+		linked, err1 := e.resolve(t)
+		owned, err2 := e.Latest(t.Context(), e.owner, &e.store.artifact)
+		state := readaccess.State{Workspace: &e.store.workspace, Artifact: &e.store.artifact}
+		pointer, err3 := e.Pointer(t.Context(), state, "")
+		for _, err := range []error{err1, err2, err3} {
+			expect.Code(t, err, "")
+		}
+		for _, got := range []string{linked.Frame(), owned.Frame(), pointer.IframeSrc} {
+			list := strings.Contains(got, "/r/") && strings.HasSuffix(got, "/")
+			if page := strings.HasSuffix(got, "/index.html"); list != listing || page == listing {
+				t.Errorf("listing %v: a viewer frames %s", listing, got)
+			}
+		}
 	}
 }
 
