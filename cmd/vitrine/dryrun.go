@@ -26,6 +26,7 @@ type dryRun struct {
 	BaseRevision  id.Revision   `json:"base_revision_id,omitempty"`
 	Title         string        `json:"title"`
 	Entrypoint    string        `json:"entrypoint"`
+	Listing       bool          `json:"listing,omitempty"`
 	Files         []plannedFile `json:"files"`
 	DeletedPaths  []string      `json:"deleted_paths"`
 	KeptBack      []keptBack    `json:"kept_back"`
@@ -103,6 +104,7 @@ func planned(files *folder.Folder, base *contract.AgentView) dryRun {
 		DryRun:        true,
 		Title:         files.Title,
 		Entrypoint:    files.Entrypoint,
+		Listing:       files.Listing,
 		Files:         []plannedFile{},
 		DeletedPaths:  []string{},
 		KeptBack:      []keptBack{},
@@ -168,7 +170,7 @@ func (a *app) showDryRun(d dryRun) error {
 	}
 	err := a.screen.Result(first,
 		screen.Row{Name: "Title", Value: d.Title},
-		screen.Row{Name: "Opens", Value: d.Entrypoint},
+		screen.Row{Name: "Opens", Value: opening(d.Entrypoint, d.Listing)},
 		screen.Row{
 			Name:  "Sends",
 			Value: screen.Count(s.UploadedFiles, "file") + ", " + screen.Bytes(s.UploadedBytes),

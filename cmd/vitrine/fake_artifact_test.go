@@ -40,6 +40,7 @@ type snapshot struct {
 	entrypoint string
 	files      map[string]string
 	mode       string // "" for html
+	listing    bool
 }
 
 func (s *snapshot) size() (sum int64) {
@@ -82,7 +83,7 @@ func (w *workspaceState) overtake(route string) {
 			w.title,
 			"index.html",
 			map[string]string{"index.html": "<h1>Draft</h1>\n"},
-			"",
+			"", false,
 		}
 	}
 	queue := w.meanwhile[route]
@@ -98,7 +99,7 @@ func (w *workspaceState) overtake(route string) {
 func revisionID(n int) id.Revision { return id.Revision(fmt.Sprintf("rev_%026d", 10+n)) }
 
 func (w *workspaceState) add(title, entrypoint string, files map[string]string) {
-	w.release(&snapshot{revisionID(len(w.revisions) + 1), title, entrypoint, files, ""})
+	w.release(&snapshot{revisionID(len(w.revisions) + 1), title, entrypoint, files, "", false})
 }
 
 // release makes a draft the newest revision.
@@ -205,6 +206,7 @@ func (server *fakeServer) viewOf(s *snapshot) contract.PublicAgentView {
 		CreatedAt:          contract.At(epoch),
 		ExpiresAt:          contract.At(server.world.ends()),
 		Entrypoint:         s.entrypoint,
+		Listing:            s.listing,
 		RevisionContentURL: server.content.URL + "/v/s3cret/" + s.entrypoint,
 		SafetyWarnings:     []contract.SafetyWarning{},
 		Bundle:             server.bundleOf(s),

@@ -197,7 +197,9 @@ func (server *fakeServer) finalize(w http.ResponseWriter, _ *http.Request) {
 			return
 		}
 	}
-	draft := &snapshot{server.nextRevision(), server.opened.Title, server.opened.Entrypoint, server.merge(), server.mode()}
+	draft := &snapshot{
+		server.nextRevision(), server.opened.Title, server.opened.Entrypoint, server.merge(), server.mode(), server.listing(),
+	}
 	switch {
 	case server.opened.ArtifactID != "":
 		server.world.draft, server.world.yields = draft, 0
@@ -221,6 +223,12 @@ func (server *fakeServer) mode() string {
 		return base.mode
 	}
 	return server.opened.RenderMode
+}
+
+// listing reports whether the result opens with the list of files, as its base does unless it names another entrypoint.
+func (server *fakeServer) listing() bool {
+	base := server.world.revision(server.opened.BaseRevisionID)
+	return server.opened.Listing || base != nil && base.listing && base.entrypoint == server.opened.Entrypoint
 }
 
 // merge returns the files of the session on top of its base.
@@ -252,7 +260,7 @@ func (server *fakeServer) publish(w http.ResponseWriter, r *http.Request) {
 		draft = server.world.revision(id.Revision(r.PathValue("revision"))) // it is published already
 	}
 	if draft == nil { // of a new artifact
-		draft = &snapshot{revision, server.opened.Title, server.opened.Entrypoint, nil, ""}
+		draft = &snapshot{revision, server.opened.Title, server.opened.Entrypoint, nil, "", false}
 	}
 	if r.PathValue("artifact") != artifact || r.PathValue("revision") != string(draft.id) {
 		server.wrong = append(server.wrong, "publish: "+r.URL.Path)

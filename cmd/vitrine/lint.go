@@ -102,7 +102,12 @@ func linter(files *folder.Folder, w publishFlags) *lint.Linter {
 	for n, f := range files.Files {
 		paths[n] = f.Path
 	}
-	return lint.New(lint.Revision{Entrypoint: files.Entrypoint, Paths: paths, Scripts: !w.ephemeral})
+	return lint.New(lint.Revision{
+		Entrypoint: files.Entrypoint,
+		Listing:    files.Listing,
+		Paths:      paths,
+		Scripts:    !w.ephemeral,
+	})
 }
 
 func readPage(files *folder.Folder, f folder.File) ([]byte, error) {

@@ -102,7 +102,7 @@ func replace(files *folder.Folder, copies []relativeCopy) string {
 // blankPage says that readers of the entrypoint would see nothing, "" if they see something.
 func blankPage(files *folder.Folder, w publishFlags) (string, error) {
 	n := slices.IndexFunc(files.Files, func(f folder.File) bool { return f.Path == files.Entrypoint })
-	if n < 0 || !media.IsHTML(files.Entrypoint) {
+	if n < 0 || files.Listing || !media.IsHTML(files.Entrypoint) {
 		return "", nil
 	}
 	text, err := readPage(files, files.Files[n])

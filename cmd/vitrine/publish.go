@@ -132,7 +132,7 @@ func (a *app) publishFiles(ctx context.Context, path string, files *folder.Folde
 	if err := files.Digest(ctx); err != nil {
 		return err
 	}
-	a.noteSkipped(files.Skipped)
+	a.noteFiles(files)
 	told, err := a.checkPages(ctx, files, &w, a.asks())
 	if err != nil {
 		return err
@@ -238,10 +238,14 @@ func (p *publishFlags) checkName(path string) error {
 // maxSecretsNamed is how many refused files are listed. A folder with more of them is not meant to be published.
 const maxSecretsNamed = 200
 
-// noteSkipped lists what is not published, so that no file is missing without a notice.
-func (a *app) noteSkipped(s folder.Skipped) {
+// noteFiles says that readers see a list, and lists what is not published, so that no file is missing without a notice.
+func (a *app) noteFiles(f *folder.Folder) {
+	s := f.Skipped
+	if f.Listing {
+		a.screen.Note("Readers see the list of files; with --entrypoint FILE they see that file first")
+	}
 	if s.GitignoreIn != "" {
-		a.screen.Note("Note: .gitignore was not applied, because it excludes the entrypoint %s", s.GitignoreIn)
+		a.screen.Note("Note: .gitignore was not applied, because it excludes %s", s.GitignoreIn)
 	}
 	for _, r := range s.Secrets[:min(len(s.Secrets), maxSecretsNamed)] {
 		a.screen.Note("Not published: %s, because %s", r.Path, r.Why)
@@ -292,13 +296,15 @@ Result with --json, one object:
 An error is {"error":{code, message, hint, request_id, retry_after_seconds, docs}} on stderr.
 
 With --dry-run --json: dry_run, title, entrypoint, files[{path, size_bytes, sha256, change}],
-  deleted_paths, kept_back[{path, reason}], skipped, upload_stats; change is new, changed or same.
+  deleted_paths, kept_back[{path, reason}], skipped, upload_stats; change is new, changed or same;
+  listing if readers see the list first.
 
 Which files:
   - publishes what stdin holds, up to 25 MiB, as one file: --name, or else index.html for what
   begins like HTML, and index.md for other text.
   A folder is published with all its files. Its entrypoint is index.html, index.md, README.md or
-  index.htm, or its only file; for another one use --entrypoint.
+  index.htm, or its only file; for another one use --entrypoint. Without one, readers see the list
+  of its files, and images as a gallery.
   Skipped: .git .svn .hg .idea .vscode node_modules __pycache__ .venv .DS_Store Thumbs.db, links
   that lead outside or to folders, and files that .artifactignore or (in a git work tree)
   .gitignore excludes, unless --no-ignore is set.

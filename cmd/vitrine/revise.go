@@ -15,6 +15,7 @@ func declare(files *folder.Folder, w publishFlags) contract.CreateSession {
 		ArtifactID: w.of.artifact,
 		Title:      files.Title,
 		Entrypoint: files.Entrypoint,
+		Listing:    files.Listing,
 		RenderMode: w.renderMode,
 	}
 	for _, f := range files.Files {
@@ -24,14 +25,19 @@ func declare(files *folder.Folder, w publishFlags) contract.CreateSession {
 }
 
 // partOf returns the manifest that makes the same revision from a base: files with other digests, and removed files. It
-// returns false if the revision must be sent as a whole: without a base, without a difference, or if the entrypoint
-// differs, because the base's rendering mode would be kept.
+// returns false if the revision must be sent as a whole: without a base, without a difference, or if it opens with
+// something else, because the base's rendering mode or list of files would be kept.
 func partOf(whole contract.CreateSession, base *contract.AgentView) (part contract.CreateSession, ok bool) {
-	if base == nil || base.Entrypoint != whole.Entrypoint {
+	if base == nil || !opensAs(whole, base) {
 		return whole, false
 	}
 	part, changed := changesOf(whole, base)
 	return part, changed != changes{}
+}
+
+// opensAs reports whether a revision opens with what a base opens with.
+func opensAs(whole contract.CreateSession, base *contract.AgentView) bool {
+	return whole.Entrypoint == base.Entrypoint && whole.Listing == base.Listing
 }
 
 // changes counts the files in which a revision differs from its base.
@@ -72,7 +78,7 @@ func changesOf(whole contract.CreateSession, base *contract.AgentView) (part con
 func isSame(files *folder.Folder, w publishFlags, base *contract.AgentView) bool {
 	whole := declare(files, w)
 	_, changed := changesOf(whole, base)
-	return changed == changes{} && whole.Entrypoint == base.Entrypoint && whole.Title == base.Title &&
+	return changed == changes{} && opensAs(whole, base) && whole.Title == base.Title &&
 		whole.RenderMode == ""
 }
 

@@ -78,7 +78,7 @@ func (a *app) viewRows(v contract.AgentView) []screen.Row {
 		rows = append(rows, screen.Row{Name: "View", Value: v.PrivateURL + " (for members of the workspace)"})
 	}
 	rows = append(rows, screen.Row{Name: "Expires", Value: a.expiry(v.ExpiresAt)},
-		screen.Row{Name: "Opens", Value: v.Entrypoint})
+		screen.Row{Name: "Opens", Value: opening(v.Entrypoint, v.Listing)})
 	for _, w := range v.SafetyWarnings {
 		rows = append(rows, screen.Row{Name: "Warning", Value: w.FilePath + " " + w.Message})
 	}
@@ -87,6 +87,14 @@ func (a *app) viewRows(v contract.AgentView) []screen.Row {
 		bytes += f.SizeBytes
 	}
 	return append(rows, screen.Row{Name: "Files", Value: screen.Count(len(v.Files), "file") + ", " + screen.Bytes(bytes)})
+}
+
+// opening describes what readers see first.
+func opening(entrypoint string, listing bool) string {
+	if listing {
+		return "the list of files"
+	}
+	return entrypoint
 }
 
 func (a *app) revisionsCommand() *cobra.Command {
@@ -140,9 +148,9 @@ const showGuide = `vitrine show ARTIFACT shows an artifact and the files of its 
 
 With --json it prints the agent view: schema_version, artifact_id, revision_id, title, created_at,
 expires_at, entrypoint, revision_content_url, files[{path, size_bytes, content_type, url, sha256}],
-safety_warnings, bundle; with a credential also private_url, and what may not work as
-page_warnings[{code, severity, path, line, message}], which people read on stderr. The urls are
-signed and expire soon.
+safety_warnings, bundle; listing is true if readers see the list of files first; with a credential
+also private_url, and what may not work as page_warnings[{code, severity, path, line, message}],
+which people read on stderr. The urls are signed and expire soon.
 
 Flags:
   --revision-id ID  this revision instead of the newest; ARTIFACT may be the link of its page

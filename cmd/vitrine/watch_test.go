@@ -402,7 +402,7 @@ func TestAFolderThatCannotBePublishedIsWatchedOn(t *testing.T) {
 	w.run(t, 20)
 	wantLines(t, w.lines(), "revision 3: 1 changed, 10 bytes sent, 0.0 s", stoppedLine)
 	if strings.Count(w.err.String(), "not published: ") != 1 ||
-		!strings.Contains(w.err.String(), "so the file to open first is unclear; trying again at the next change\n") {
+		!strings.Contains(w.err.String(), "\"index.html\", which opens first, is gone; trying again at the next change\n") {
 		t.Errorf("stderr %q", &w.err)
 	}
 	w.wantTree(t)

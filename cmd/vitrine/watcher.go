@@ -51,7 +51,7 @@ type watcher struct {
 	stated   bool         // the server set retryAt
 	failures int          // consecutive failures
 	left     *sentChanges // a publish whose result is unknown
-	skipped  string       // description of what was skipped last
+	noted    string       // description of what noteFiles said last
 	told     []string     // what was told last of the pages
 }
 
@@ -223,8 +223,15 @@ func (w *watcher) publish(ctx context.Context) error {
 	if !w.flags.titled {
 		files.Title = base.Title
 	}
-	_, changed := changesOf(declare(files, w.flags), base)
-	if changed == (changes{}) && files.Entrypoint == base.Entrypoint {
+	whole := declare(files, w.flags)
+	if files.Listing && !base.Listing && !slices.ContainsFunc(files.Files, func(f folder.File) bool {
+		return f.Path == base.Entrypoint
+	}) { // as while a build makes the folder anew; its readers must not get the list meanwhile
+		return failure.New(failure.Invalid, failure.NoEntrypoint, "%q, which opens first, is gone", base.Entrypoint).
+			Advise("Put it back, or end the watch and publish the folder as it is.")
+	}
+	_, changed := changesOf(whole, base)
+	if changed == (changes{}) && opensAs(whole, base) {
 		return nil
 	}
 	return w.send(ctx, &sentChanges{p, base.RevisionID, changed, w.now()}, base, files)
@@ -257,9 +264,9 @@ func (w *watcher) read(ctx context.Context) (*folder.Folder, error) {
 		files.Close()
 		return nil, err
 	}
-	if skipped := fmt.Sprint(files.Skipped); skipped != w.skipped {
-		w.noteSkipped(files.Skipped)
-		w.skipped = skipped
+	if noted := fmt.Sprint(files.Listing, files.Skipped); noted != w.noted {
+		w.noteFiles(files)
+		w.noted = noted
 	}
 	told, err := w.checkPages(ctx, files, &w.flags, w.url == "" && w.asks())
 	if err != nil {

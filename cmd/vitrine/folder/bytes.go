@@ -17,7 +17,7 @@ import (
 )
 
 // Digest computes the digest of every file, reading each once. It skips files that contain a secret, unless they are
-// allowed by name. It fails if no entrypoint is left.
+// allowed by name. It fails if the entrypoint that opens first is one of them, or no file is left.
 func (f *Folder) Digest(ctx context.Context) error {
 	var kept []File
 	for _, file := range f.Files {
@@ -32,7 +32,7 @@ func (f *Folder) Digest(ctx context.Context) error {
 			kept = append(kept, file)
 		case f.single:
 			return refusal(f.at, false, "it holds "+what)
-		case file.Path == f.Entrypoint:
+		case file.Path == f.Entrypoint && !f.Listing:
 			return unusable("%q is to open first, but it is not published, because it holds %s", file.Path, what).
 				Advise("Take that out; or, if everyone with the link may read it, name the file: --allow-secret %s",
 					failure.Quoted(file.Path))
@@ -41,6 +41,9 @@ func (f *Folder) Digest(ctx context.Context) error {
 		}
 	}
 	f.Files = kept
+	if f.Listing {
+		return f.finish("") // the first file may be another one now
+	}
 	return nil
 }
 

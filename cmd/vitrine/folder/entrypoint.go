@@ -12,34 +12,29 @@ import (
 // entrypoints are the default entrypoints, by preference.
 var entrypoints = []string{"index.html", "index.md", "README.md", "index.htm"}
 
-// chooseEntrypoint returns the entrypoint: wanted if it is published, or else a default name, or else the only file.
-func chooseEntrypoint(files []File, wanted string) (string, error) {
+// chooseEntrypoint returns the entrypoint: wanted if it is published, or else a default name, or else the first file.
+// listing reports that readers get the list of files instead, because none of several files was named or has such a
+// name.
+func chooseEntrypoint(files []File, wanted string) (entrypoint string, listing bool, err error) {
 	has := func(p string) bool {
 		return slices.ContainsFunc(files, func(f File) bool { return f.Path == p })
 	}
 	if len(files) == 0 {
-		return "", unusable("there is nothing to publish: the folder has no files, or all of them are skipped")
+		return "", false, unusable("there is nothing to publish: the folder has no files, or all of them are skipped")
 	}
 	if wanted != "" {
 		wanted = path.Clean(filepath.ToSlash(wanted))
 		if has(wanted) {
-			return wanted, nil
+			return wanted, false, nil
 		}
-		return "", noEntrypoint(files, "the entrypoint %q is not among the published files", wanted)
+		return "", false, failure.New(failure.Invalid, failure.NoEntrypoint,
+			"the entrypoint %q is not among the published files", wanted).
+			Advise("Name the file to open first: --entrypoint FILE, for example %s", strings.Join(candidates(files), ", "))
 	}
 	if i := slices.IndexFunc(entrypoints, has); i >= 0 {
-		return entrypoints[i], nil
+		return entrypoints[i], false, nil
 	}
-	if len(files) == 1 {
-		return files[0].Path, nil
-	}
-	return "", noEntrypoint(files, "none of %s exists, so the file to open first is unclear",
-		strings.Join(entrypoints, ", "))
-}
-
-func noEntrypoint(files []File, format string, args ...any) error {
-	return failure.New(failure.Invalid, failure.NoEntrypoint, format, args...).
-		Advise("Name the file to open first: --entrypoint FILE, for example %s", strings.Join(candidates(files), ", "))
+	return files[0].Path, len(files) > 1, nil
 }
 
 // candidates returns a few files that could be the entrypoint, pages first.

@@ -41,7 +41,7 @@ type File struct {
 type Skipped struct {
 	Secrets []Refused
 	Other   []string // version control, dependencies, ignored files, links that lead outside, devices
-	// GitignoreIn names the entrypoint that made .gitignore files not apply; "" if they applied.
+	// GitignoreIn names what made .gitignore files not apply; "" if they applied.
 	GitignoreIn string
 }
 
@@ -59,6 +59,7 @@ type Request struct {
 type Folder struct {
 	Title      string // the base name of the path
 	Entrypoint string
+	Listing    bool // readers get the list of files first, and not the entrypoint
 	Files      []File
 	Skipped    Skipped
 
@@ -165,8 +166,8 @@ func (f *Folder) addFile(entrypoint string) error {
 	return f.finish(entrypoint)
 }
 
-// fill walks the folder. If .gitignore excludes the entrypoint, the folder is a build output that is meant to be
-// published. It is then walked again without .gitignore, but still with .artifactignore.
+// fill walks the folder. If .gitignore excludes the entrypoint or all files, the folder is a build output that is meant
+// to be published. It is then walked again without .gitignore, but still with .artifactignore.
 func (f *Folder) fill(rq Request) error {
 	first := f.walk(!rq.NoIgnore, !rq.NoIgnore && inWorkTree(f.at.real))
 	if err := first.run(); err != nil {
@@ -174,18 +175,24 @@ func (f *Folder) fill(rq Request) error {
 	}
 	f.Files, f.Skipped = first.files, first.skipped
 	err := f.finish(rq.Entrypoint)
-	if err == nil || !first.gitignore {
+	if err == nil && !f.Listing || !first.gitignore {
 		return err
 	}
 	second := f.walk(true, false)
 	if second.run() != nil || len(second.files) == len(first.files) {
 		return err
 	}
-	f.Files, f.Skipped = second.files, second.skipped
-	if f.finish(rq.Entrypoint) != nil {
+	all := *f
+	all.Files, all.Skipped = second.files, second.skipped
+	switch {
+	case all.finish(rq.Entrypoint) != nil, all.Listing && len(first.files) > 0:
 		return err
+	case all.Listing:
+		all.Skipped.GitignoreIn = "all files"
+	default:
+		all.Skipped.GitignoreIn = "the entrypoint " + all.Entrypoint
 	}
-	f.Skipped.GitignoreIn = f.Entrypoint
+	*f = all
 	return nil
 }
 
@@ -215,7 +222,7 @@ func (f *Folder) hasAllowed() error {
 // finish sorts the files and chooses the entrypoint.
 func (f *Folder) finish(entrypoint string) (err error) {
 	slices.SortFunc(f.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
-	f.Entrypoint, err = chooseEntrypoint(f.Files, entrypoint)
+	f.Entrypoint, f.Listing, err = chooseEntrypoint(f.Files, entrypoint)
 	if why, ok := errors.AsType[*failure.Failure](err); ok {
 		_ = why.Advise("%s", why.Hint+f.Skipped.describe(entrypoint)) // why points into err
 	}

@@ -235,9 +235,9 @@ func TestChooseEntrypoint(t *testing.T) {
 		{"README.md index.htm z", "", "README.md"},
 		{"a index.htm", "", "index.htm"},
 		{"only.bin", "", "only.bin"},
-		{"a b", "", ""},
-		{"a docs/index.html", "", ""},
-		{"a Index.html", "", ""},
+		{"a b", "", "the list and a"},
+		{"a docs/index.html", "", "the list and a"},
+		{"a Index.html", "", "the list and a"},
 		{"a b/c.html", "b/c.html", "b/c.html"},
 		{"a b/c.html", "./b//c.html", "b/c.html"},
 		{"a b/c.html", "../b/c.html", ""},
@@ -248,7 +248,10 @@ func TestChooseEntrypoint(t *testing.T) {
 		for p := range strings.FieldsSeq(tt.files) {
 			files = append(files, File{Path: p})
 		}
-		got, err := chooseEntrypoint(files, tt.wanted)
+		got, listing, err := chooseEntrypoint(files, tt.wanted)
+		if listing {
+			got = "the list and " + got
+		}
 		if got != tt.want || (err == nil) != (tt.want != "") {
 			t.Errorf("of %q, wanting %q: %q, error %v", tt.files, tt.wanted, got, err)
 		}
