@@ -116,6 +116,44 @@ func TestThePanelWorksByKeyboard(t *testing.T) {
 	p.Clean()
 }
 
+func TestALongListOfFilesIsSearched(t *testing.T) {
+	g, p := open(t), browser.Open(t)
+	link := func(files int) string {
+		return g.link(fmt.Sprint("files", files), g.shows("Shots", "plain", "report.html", htmlType, func(r *contract.Resolved) {
+			for n := len(r.AgentView.Files); n < files; n++ {
+				name := fmt.Sprintf("Shots/%d.png", n)
+				r.AgentView.Files = append(r.AgentView.Files, viewFile(name, "image/png", g.content.URL+"/v/plain/"+name, 1))
+			}
+		}))
+	}
+	const shown = `[...document.querySelectorAll(".files li")].filter((row) => row.checkVisibility()).length`
+	p.Viewport(320, 800)
+	p.Media("prefers-reduced-motion", "reduce")
+	p.Go(link(20))
+	p.Wait(`document.querySelector("iframe")`)
+	browser.Eval[bool](&p.Document, openPanel)
+	if n := browser.Eval[int](&p.Document, shown); n != 20 || p.Visible("#find") {
+		t.Errorf("of 20 files %d are shown, or they can be searched", n)
+	}
+	p.Go("about:blank")
+	p.Go(link(21))
+	waitView(p, "artifact")
+	for _, key := range []string{kb.Tab, kb.Tab, kb.Enter, kb.Tab} {
+		p.Press(key)
+	}
+	p.Wait(`document.activeElement.id === "find"`)
+	for _, key := range "SHOTS/1" {
+		p.Press(string(key))
+	}
+	p.Wait(shown + ` === 10 && document.querySelector('[data-field="found"]').innerText === "10 of 21"`)
+	lookAtPanel(t, p, "panel-search-320", 320)
+	for range "SHOTS/1" {
+		p.Press(kb.Backspace)
+	}
+	p.Wait(shown + ` === 21 && document.querySelector('[data-field="found"]').innerText === ""`)
+	p.Clean()
+}
+
 func TestThePanelCopies(t *testing.T) {
 	g, p := open(t), browser.Open(t)
 	p.Before(`window.copied = []; navigator.clipboard.writeText = async text => { if (window.refuses) throw new Error("no"); copied.push(text) }`)

@@ -76,3 +76,32 @@ func TestArgumentsThatDoNotFitAreToldToTheModel(t *testing.T) {
 		})
 	}
 }
+
+func TestFilesOfWhichNoneOpensFirstOpenAsAList(t *testing.T) {
+	for _, tt := range []struct {
+		paths, entrypoint string
+		listing           bool
+		want              string
+	}{
+		{"a.png index.html", "", false, "index.html"},
+		{"a.png README.md", "", false, "README.md"},
+		{"b.png a.png", "", false, "the list and b.png"},
+		{"b.png a.png", "a.png", false, "a.png"},
+		{"b.png", "", false, "b.png"},
+		{"a.png index.html", "", true, "the list and index.html"},
+		{"a.png index.html", "a.png", true, "the list and a.png"},
+	} {
+		in := prepareInput{Entrypoint: tt.entrypoint, Listing: tt.listing}
+		for path := range strings.FieldsSeq(tt.paths) {
+			in.Files = append(in.Files, preparedFile{Path: path})
+		}
+		s := in.session()
+		got := s.Entrypoint
+		if s.Listing {
+			got = "the list and " + got
+		}
+		if got != tt.want {
+			t.Errorf("%+v opens %q, want %q", tt, got, tt.want)
+		}
+	}
+}

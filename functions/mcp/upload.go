@@ -27,6 +27,7 @@ type prepareInput struct {
 	Files      []preparedFile `json:"files"`
 	Artifact   id.Artifact    `json:"artifact_id"`
 	Entrypoint string         `json:"entrypoint"`
+	Listing    bool           `json:"listing"`
 }
 
 type preparedFile struct {
@@ -55,7 +56,9 @@ func (h *Host) prepareUpload() *tool {
 			with("title", title()),
 			with("files", list(file, 1, limits.FilesPerTree)),
 			may("artifact_id", artifactID()),
-			may("entrypoint", told(text(1, 4096), "The file that opens first; index.html where there is one.")),
+			may("entrypoint", told(text(1, 4096), "The file that opens first; index.html, index.md or README.md where there is one.")),
+			may("listing", told(boolean(), "Open the list of files first, images as a gallery; so it is for several files of which "+
+				"none is named to open first.")),
 			may("idempotency_key", key()),
 		),
 		operation: idempotency.CreateSession,
@@ -77,10 +80,12 @@ func (h *Host) prepareUpload() *tool {
 
 // session returns the request for an upload session. A revision replaces all files of the artifact.
 func (p prepareInput) session() contract.CreateSession {
+	first := cmp.Or(p.Entrypoint, entrypointOf(p.Files))
 	s := contract.CreateSession{
 		ArtifactID: p.Artifact,
 		Title:      p.Title,
-		Entrypoint: cmp.Or(p.Entrypoint, entrypointOf(p.Files)),
+		Entrypoint: cmp.Or(first, p.Files[0].Path),
+		Listing:    p.Listing || first == "" && len(p.Files) > 1,
 		Files:      make([]contract.DeclaredFile, len(p.Files)),
 	}
 	for i, f := range p.Files {
@@ -92,14 +97,14 @@ func (p prepareInput) session() contract.CreateSession {
 // entrypoints are the names of files that open first, by preference.
 var entrypoints = []string{"index.html", "index.htm", "index.md", "README.md", "readme.md"}
 
-// entrypointOf returns the file that opens first if the caller names none.
+// entrypointOf returns the file that opens first if the caller names none; empty: none has such a name.
 func entrypointOf(files []preparedFile) string {
 	for _, name := range entrypoints {
 		if slices.ContainsFunc(files, func(f preparedFile) bool { return f.Path == name }) {
 			return name
 		}
 	}
-	return files[0].Path
+	return ""
 }
 
 // prepared returns instructions to upload the files of a session.

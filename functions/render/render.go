@@ -27,19 +27,7 @@ type Host struct {
 // Handler returns the host. It panics if the content or the app origin is not an absolute http URL.
 func (h *Host) Handler() http.Handler {
 	h.policies = newPolicies(h.Origins.App, h.Origins.Content)
-	return allFiles(h.Surface.Untrusted(h.Origins, h.Strict).Handler(h.routes()...))
-}
-
-// allFiles serves /r/{token}/ as /r/{token}. Viewers frame the list of all files by that path, so that its page tells its
-// place below the token as other pages do. The handler inside refuses paths that end with a slash.
-func allFiles(inside http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if root, ok := strings.CutSuffix(r.URL.Path, "/"); ok && strings.Count(root, "/") == 2 && r.URL.RawPath == "" {
-			r = r.Clone(r.Context())
-			r.URL.Path = root
-		}
-		inside.ServeHTTP(w, r)
-	})
+	return h.Surface.Untrusted(h.Origins, h.Strict).Handler(h.routes()...)
 }
 
 // routes returns the host's routes. They are documented by the content host, because the origin is that host's.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -222,5 +223,48 @@ func TestTheCommandProvesWorkByItself(t *testing.T) {
 	link := linkForm.FindString(out)
 	if _, err := d.Anyone.Resolve(ctx, link); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestAFolderOfScreenshotsOpensAsAGallery publishes a folder without a page, and goes to a file of it and back.
+func TestAFolderOfScreenshotsOpensAsAGallery(t *testing.T) {
+	t.Parallel()
+	c := newTerminal(t, harness.NewEnv(t, harness.Unlimited))
+	c.signIn(t, "ada@example.org")
+	shots := map[string]string{}
+	for n := range 5 {
+		shots[fmt.Sprintf("%d.svg", n+1)] = `<svg xmlns="http://www.w3.org/2000/svg" width="40" height="30"><rect width="40" height="30"/></svg>`
+	}
+	made := decode[revised](t, c, "", "publish", folderOf(t, shots), "--title", "Shots", "--unlisted")
+	p := browser.Open(t)
+	p.Go(made.UnlistedURL)
+	f := p.Frame(c.Origins.Content + "/r/")
+	f.Wait(`[...document.querySelectorAll(".v-gallery .v-thumb img")].filter((image) => image.naturalWidth === 40).length === 5`)
+	if n := browser.Eval[int](&p.Document, `document.querySelectorAll('.files [aria-current]').length`); n > 0 {
+		t.Errorf("the viewer says of %d files that it shows them", n)
+	}
+	f.Click(`.v-list a[href$="/2.svg"]`)
+	p.Wait(`new URLSearchParams(location.search).get("at") === "2.svg"`)
+	f = p.Frame("/2.svg")
+	f.Click(`.trail a`)
+	p.Wait(`location.search === "" && document.title === "Shots | Vitrine"`)
+	f = p.Frame(c.Origins.Content + "/r/")
+	f.Wait(`document.querySelectorAll(".v-thumb").length === 5`)
+	f.Clean()
+	p.Clean()
+
+	t.Log("an edit and a restoration keep the list, and the view for agents has the entrypoint as ever")
+	last := made.RevisionID
+	for _, args := range [][]string{{"edit", string(made.ArtifactID), "3.svg"}, {"restore", string(made.ArtifactID), "1"}} {
+		c.run(t, 0, `[{"old_string":"<rect","new_string":"<circle"}]`, args...)
+		opened := harness.Must(c.Anyone.Resolve(ctx, made.UnlistedURL))(t)
+		v := opened.AgentView
+		if v.RevisionID == last || !v.Listing || v.Entrypoint != "1.svg" || !strings.HasSuffix(v.RevisionContentURL, "/1.svg") {
+			t.Errorf("after %s the view is %+v", args[0], v)
+		}
+		last = v.RevisionID
+		if page := c.Get(t, opened.IframeSrc); page.Status != 200 || !strings.Contains(string(page.Body), "v-gallery") {
+			t.Errorf("after %s %s answers %d", args[0], opened.IframeSrc, page.Status)
+		}
 	}
 }

@@ -82,7 +82,7 @@ func (l Location) Of(path string) FileURLs {
 }
 
 // Folder returns the URL of the page that lists a folder; an empty path means all files.
-func (l Location) Folder(path string) string { return l.pages + Escape(path) }
+func (l Location) Folder(path string) string { return strings.TrimSuffix(l.pages+Escape(path), "/") }
 
 // FileURLs are where a file is.
 type FileURLs struct {

@@ -20,14 +20,14 @@ func Height(declarations string) string {
 }
 
 // Place is for the declarations of Height. It defines prefix, the path of the artifact at its host, and place, which posts
-// where in the artifact the document is: {type, path, hash, title}, the path without prefix. It posts that after each
-// navigation, and skips what it posted last and what is outside the artifact. It posts where the target of a fragment is,
-// too: {type, top}, in pixels from the top of the document, because browsers do not scroll the page around a frame of another
-// site to it. After load that waits until the frame is as tall as the document.
+// where in the artifact the document is: {type, path, hash, title}, the path without prefix, or empty for the list of all
+// files. It posts that after each navigation, and skips what it posted last and what is outside the artifact. It posts where
+// the target of a fragment is, too: {type, top}, in pixels from the top of the document, because browsers do not scroll the
+// page around a frame of another site to it. After load that waits until the frame is as tall as the document.
 const Place = `const prefix=location.pathname.split("/",3).join("/")+"/";let posted;` +
 	`const place=()=>{const at={type:"vitrine:place",path:location.pathname.slice(prefix.length),hash:location.hash,` +
 	"title:`${d.title}`},text=JSON.stringify(at);" +
-	`if(location.pathname.startsWith(prefix)&&text!==posted)parent.postMessage(at,"*");posted=text};` +
+	`if((location.pathname+"/").startsWith(prefix)&&text!==posted)parent.postMessage(at,"*");posted=text};` +
 	`for(const moved of ["load","hashchange","popstate","pageshow"])addEventListener(moved,place);` +
 	`const seek=after=>setTimeout(()=>{const at=d.querySelector(":target");` +
 	`if(at)parent.postMessage({type:"vitrine:target",top:at.getBoundingClientRect().top+scrollY},"*")},after);` +

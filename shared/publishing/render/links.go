@@ -25,7 +25,12 @@ func (s Source) page(file string) string {
 	return s.pageOf(file)
 }
 
-func (s Source) pageOf(file string) string { return s.Pages + address.Escape(file) }
+func (s Source) pageOf(file string) string {
+	if file == "" {
+		return strings.TrimSuffix(s.Pages, "/")
+	}
+	return s.Pages + address.Escape(file)
+}
 
 // raw returns the URL of the bytes of a file.
 func (s Source) raw(file string) string { return s.Raw + address.Escape(file) }

@@ -58,10 +58,7 @@ type View struct {
 
 // Frame returns the URL that a viewer frames: the list of the files, or the entrypoint as its kind is shown.
 func (v View) Frame() string {
-	if v.Revision.Listing {
-		return v.Location.Folder("")
-	}
-	return v.Entrypoint.Frame()
+	return v.Revision.Frame(v.Location)
 }
 
 // File is a file of a view.

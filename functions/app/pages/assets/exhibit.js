@@ -179,10 +179,11 @@ function settle() {
   } catch {
     return;
   }
-  const files = [...part("files").querySelectorAll("a")];
-  if (!files.some((link) => below(link) === path)) return;
+  const files = [...part("files").querySelectorAll("a")].map(below);
   const entry = part("files").querySelector('[aria-current="true"] a');
-  const home = entry && below(entry) === path && !place.hash; // the artifact itself, which has its own title
+  const first = entry ? below(entry) : ""; // what opens first; else the list of all files does
+  if (path !== first && !files.some((file) => path && `${file}/`.startsWith(`${path}/`))) return;
+  const home = path === first && !place.hash; // the artifact itself, which has its own title
   const url = new URL(location.href);
   if (home) url.searchParams.delete("at");
   else url.searchParams.set("at", path + place.hash);

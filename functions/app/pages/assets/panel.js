@@ -8,6 +8,8 @@ const drawer = part("drawer");
 const { publicId, contentOrigin } = document.querySelector("main").dataset;
 const fields = (name) => document.querySelectorAll(`[data-field="${name}"]`);
 
+const searchable = 20; // more files than these can be searched
+
 let waiting; // the timer that asks for the archive again
 
 const request = {
@@ -53,7 +55,8 @@ function describe(view) {
   const list = part("files");
   list.dataset.revision = view.revision_id;
   const kinds = new Map(Object.entries(JSON.parse(list.dataset.kinds)));
-  list.replaceChildren(...view.files.map((file) => row(file, view.entrypoint, kinds)));
+  const first = view.listing ? undefined : view.entrypoint;
+  list.replaceChildren(...view.files.map((file) => row(file, first, kinds)));
   write("count", view.files.length);
   write("total", bytes(view.files.reduce((sum, file) => sum + file.size_bytes, 0)));
   write("shown", view.revision_id);
@@ -64,8 +67,20 @@ function describe(view) {
   }
   write("address", link);
   write("blob", location.hash.slice(1));
+  find();
   offer(view.bundle);
 }
+
+// find leaves of a long list of files those whose path has what the reader typed.
+function find() {
+  const rows = [...part("files").children];
+  part("find").hidden = rows.length <= searchable;
+  const typed = part("find").hidden ? "" : document.getElementById("find").value.trim().toLowerCase();
+  for (const row of rows) row.hidden = !row.querySelector("bdi").textContent.toLowerCase().includes(typed);
+  write("found", typed && `${rows.filter((row) => !row.hidden).length} of ${rows.length}`);
+}
+
+drawer.addEventListener("input", find);
 
 function write(name, text) {
   for (const field of fields(name)) field.textContent = text;
@@ -77,7 +92,7 @@ function kindOf(contentType, kinds) {
   return kinds.get(type) ?? kinds.get(type.split("/", 1)[0]) ?? kinds.get("");
 }
 
-function row(file, entrypoint, kinds) {
+function row(file, first, kinds) {
   const item = document.createElement("li");
   let label = document.createElement("span");
   try {
@@ -89,8 +104,8 @@ function row(file, entrypoint, kinds) {
   const name = document.createElement("bdi");
   name.textContent = plain(file.path);
   label.append(name);
+  if (file.path === first) item.setAttribute("aria-current", "true");
   item.append(label, note("kind", kindOf(file.content_type, kinds)), note("size", bytes(file.size_bytes)));
-  if (file.path === entrypoint) item.setAttribute("aria-current", "true");
   return item;
 }
 
@@ -172,6 +187,7 @@ function replace(old, fresh) {
   old.replaceChildren(...fresh.childNodes);
   delete old.dataset.retry;
   Object.assign(old.dataset, fresh.dataset);
+  if (old === part("files")) find();
 }
 
 // Parts of the panel come and go, so that the drawer listens for them; a toggle does not bubble.
@@ -212,6 +228,7 @@ document.addEventListener("vitrine:moved", () => {
 // arm shows what works with scripts only.
 function arm() {
   for (const button of drawer.querySelectorAll("[data-copies]")) button.hidden = false;
+  find();
 }
 
 drawer.addEventListener("click", ({ target }) => {

@@ -1,0 +1,54 @@
+package app
+
+import (
+	"strings"
+	"testing"
+
+	"vitrine/scripts/testkit/addresses"
+	"vitrine/scripts/testkit/expect"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/token"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/tree"
+	"vitrine/shared/publishing/view"
+)
+
+func TestAViewerFramesAListedPlaceOrWhatOpensFirst(t *testing.T) {
+	at, err := addresses.New(t).Locate(token.Claims{
+		Workspace: id.NewWorkspace(), Artifact: id.NewArtifact(), Revision: id.NewRevision(), Expires: noon,
+	})
+	expect.OK(t, err)
+	v := view.View{Revision: artifact.Revision{Entrypoint: "a.png"}, Entrypoint: at.Of("a.png"), Location: at}
+	for _, path := range []string{"a.png", "docs/b c.md", "docs/more/d.html", "e.bin"} {
+		v.Files = append(v.Files, view.File{File: tree.File{Path: path}, URLs: at.Of(path)})
+	}
+	for _, c := range []struct {
+		place, page, list string // want where the entrypoint opens, and where the list does
+	}{
+		{"", "/r/a.png", "/r"},
+		{"#i2", "/r/a.png", "/r#i2"},
+		{"a.png", "/r/a.png", "/r/a.png"},
+		{"docs", "/r/docs", "/r/docs"},
+		{"docs/more#x", "/r/docs/more#x", "/r/docs/more#x"},
+		{"docs/b c.md#x", "/r/docs/b%20c.md#x", "/r/docs/b%20c.md#x"},
+		{"docs/more/d.html", "/v/docs/more/d.html", "/v/docs/more/d.html"},
+		{"doc", "/r/a.png", "/r"},
+		{"docs/", "/r/a.png", "/r"},
+		{"../x", "/r/a.png", "/r"},
+		{"e.bin", "/r/a.png", "/r"},
+	} {
+		for listing, want := range map[bool]string{false: c.page, true: c.list} {
+			v.Revision.Listing = listing
+			got := strings.NewReplacer(at.Folder(""), "/r", strings.TrimSuffix(at.Of("").Bytes, "/"), "/v").Replace(frameAt(v, c.place))
+			if got != want {
+				t.Errorf("listing %v: frameAt(%q) = %s, want %s", listing, c.place, got, want)
+			}
+		}
+	}
+	v.Revision.Entrypoint = "e.bin"
+	for _, listing := range []bool{false, true} {
+		if v.Revision.Listing = listing; framed(v) != listing {
+			t.Errorf("listing %v: framed(…) = %v", listing, !listing)
+		}
+	}
+}
