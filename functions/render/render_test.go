@@ -272,11 +272,12 @@ func TestAClaimLetsOldTokensOpenPages(t *testing.T) {
 	}
 }
 
-// viewer frames a page as tall as that says, as the viewers of the app host do.
+// viewer frames a page as tall as that says, and scrolls where it wants to, as the viewers of the app host do.
 const viewer = `<!doctype html><link rel="icon" href="data:,"><meta name="viewport" content="width=device-width"><body style="margin:0">
 <h1 style="height:100px;margin:0">The viewer</h1>
 <iframe sandbox="allow-scripts" style="width:100%%;height:150px;border:0" src="%s"></iframe><script>
-onmessage = ({data}) => { if (data.type !== "vitrine:viewer-height") return
+onmessage = ({data}) => { if (data.type === "vitrine:target") scrollTo(0, 100 + data.top)
+if (data.type !== "vitrine:viewer-height") return
 document.querySelector("iframe").style.height = data.height + "px"; window.scripts = data.scripts }</script>`
 
 // plan has what is wider than a phone, and what is longer.

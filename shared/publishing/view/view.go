@@ -58,7 +58,10 @@ type View struct {
 
 // Frame returns the URL that a viewer frames: the list of the files, or the entrypoint as its kind is shown.
 func (v View) Frame() string {
-	return v.Revision.Frame(v.Location)
+	if v.Revision.Listing {
+		return v.Location.Folder("")
+	}
+	return v.Entrypoint.Frame()
 }
 
 // File is a file of a view.
