@@ -265,7 +265,7 @@ const publishGuide = `vitrine publish PATH publishes a file or folder and prints
 
 Which command to use:
   without an account   vitrine publish ./report.html --ephemeral
-                       a link that opens without sign-in, for 24 hours, and a claim link
+                       a link that opens without sign-in, and a claim link
   signed in            vitrine publish ./site
                        after vitrine login or with VITRINE_API_KEY; a link for members of the
                        workspace
@@ -279,7 +279,6 @@ Examples:
   vitrine publish ./site --ephemeral --title "Weekly report"
   vitrine publish notes.md --ephemeral --json
   vitrine publish . --ephemeral --entrypoint docs/start.html
-  vitrine publish data.txt --ephemeral --render-mode text --quiet
   vitrine publish - --ephemeral --name report.html < report.html
   vitrine publish . --dry-run
 
@@ -302,9 +301,9 @@ With --dry-run --json: dry_run, title, entrypoint, files[{path, size_bytes, sha2
 Which files:
   - publishes what stdin holds, up to 25 MiB, as one file: --name, or else index.html for what
   begins like HTML, and index.md for other text.
-  A folder is published with all its files. Its entrypoint is index.html, index.md, README.md or
+  A folder is published whole. Its entrypoint is index.html, index.md, README.md or
   index.htm, or its only file; for another one use --entrypoint. Without one, readers see the list
-  of its files, and images as a gallery.
+  of its files, images as a gallery.
   Skipped: .git .svn .hg .idea .vscode node_modules __pycache__ .venv .DS_Store Thumbs.db, links
   that lead outside or to folders, and files that .artifactignore or (in a git work tree)
   .gitignore excludes, unless --no-ignore is set.
@@ -313,7 +312,7 @@ Which files:
   the like), a file in a credentials folder (.ssh, .aws, .azure, .kube, .gnupg, .config/gcloud) or
   in .git, and any file that contains a Vitrine key or token or a private key.
   Never published at all: the folder where vitrine stores its logins.
-  stderr lists each such file with the reason. If the artifact already has one, the command fails
+  stderr lists each file and why. If the artifact already has one, the command fails
   with exit code 4 and changes nothing. Archives and encoded text are not searched.
 
 Flags:
@@ -332,7 +331,7 @@ Flags:
                       repeat the flag for each file
   --relative          publish copies of HTML and CSS with relative addresses; what names files by
                       a leading slash is refused otherwise (exit code 4)
-  --as-is             publish it all the same, and a page that is blank for readers
+  --as-is             publish it all the same, and a page that would be blank
   --name NAME         the name of what stdin holds, with the extension of its type
   --force             create a revision although nothing changed
   --dry-run           only show what would be sent and what is kept back, and with --artifact-id,
