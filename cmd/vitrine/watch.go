@@ -206,6 +206,12 @@ func (w *watcher) reportSame(p *publication) error {
 	return err
 }
 
+// mayPass reports whether the same publish may succeed later, because the server, the network or another client was
+// in the way.
+func mayPass(f *failure.Failure) bool {
+	return f.Transient || f.Exit == failure.Server || f.Exit == failure.Conflict
+}
+
 const watchGuide = `vitrine watch DIR publishes a folder, and again whenever its files change, until Ctrl-C.
 
   vitrine watch ./site --ephemeral

@@ -163,12 +163,6 @@ func (w *watcher) waitAfter(f *failure.Failure) time.Duration {
 	return min(retryTime<<min(w.failures-1, 10), maxRetryTime)
 }
 
-// mayPass reports whether the same publish may succeed later, because the server, the network or another client was
-// in the way.
-func mayPass(f *failure.Failure) bool {
-	return f.Transient || f.Exit == failure.Server || f.Exit == failure.Conflict
-}
-
 // failedEvent is the JSON line of a revision that could not be published.
 type failedEvent struct {
 	SchemaVersion string         `json:"schema_version"`
