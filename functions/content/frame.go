@@ -32,7 +32,7 @@ var frameElement = "\n<script>" + frameScript + "</script>\n"
 
 // spaced removes spaces around signs. No string of the script has these.
 var spaced = strings.NewReplacer(" => ", "=>", " = ", "=", " === ", "===", ", ", ",", " ? ", "?", " && ", "&&", " || ", "||",
-	" ?? ", "??", ") {", "){", "{ ", "{", " }", "}")
+	" ?? ", "??", " + ", "+", ") {", "){", "{ ", "{", " }", "}")
 
 // compact returns a script without its indentation, without lines that are comments, and without spaces around signs.
 func compact(source string) string {

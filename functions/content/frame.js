@@ -7,7 +7,7 @@
   const define = (on, name, descriptor) => Object.defineProperty(on, name, { configurable: true, enumerable: true, ...descriptor });
 
   // Storage and cookies throw in an opaque origin. Here they last as long as the document.
-  const quota = 5 * 1024 * 1024;
+  const quota = 5 << 20;
   const storage = () => {
     let items = new Map();
     const methods = {
@@ -15,7 +15,7 @@
       getItem: (name) => items.get(`${name}`) ?? null,
       setItem: (name, value) => {
         const next = new Map(items).set(`${name}`, `${value}`);
-        if ([...next].flat().join("").length > quota) throw new DOMException("more than 5 MB", "QuotaExceededError");
+        if ([...next].reduce((n, [k, v]) => n + k.length + v.length, 0) > quota) throw new DOMException("more than 5 MB", "QuotaExceededError");
         items = next;
       },
       removeItem: (name) => void items.delete(`${name}`),
