@@ -9,6 +9,7 @@ import (
 	"vitrine/cmd/vitrine/failure"
 	"vitrine/cmd/vitrine/folder"
 	"vitrine/shared/platform/media"
+	"vitrine/shared/publishing/lint"
 )
 
 // checkPages refuses pages that would not work for readers, before anything is uploaded: HTML and CSS that name files of
@@ -16,11 +17,12 @@ import (
 // among the flags that allow the former. With --relative it replaces these files by relative copies. It returns what
 // there is to tell.
 func (a *app) checkPages(ctx context.Context, files *folder.Folder, w *publishFlags, ask bool) (told []string, err error) {
-	copies, err := relativeCopies(files, *w)
+	l := linter(files, *w)
+	copies, err := relativeCopies(files, l)
 	if err != nil {
 		return nil, err
 	}
-	blank, err := blankPage(files, *w)
+	blank, err := blankPage(files, l)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +36,7 @@ func (a *app) checkPages(ctx context.Context, files *folder.Folder, w *publishFl
 	}
 	if w.relative && len(copies) > 0 {
 		told = append(told, replace(files, copies))
-		if blank, err = blankPage(files, *w); err != nil {
+		if blank, err = blankPage(files, l); err != nil {
 			return nil, err
 		}
 	}
@@ -66,8 +68,7 @@ type relativeCopy struct {
 }
 
 // relativeCopies returns copies of the files that have addresses with a leading slash for files of the folder.
-func relativeCopies(files *folder.Folder, w publishFlags) (copies []relativeCopy, err error) {
-	l := linter(files, w)
+func relativeCopies(files *folder.Folder, l *lint.Linter) (copies []relativeCopy, err error) {
 	for _, f := range files.Files {
 		if !media.IsHTML(f.Path) && !media.IsStyle(f.Path) {
 			continue
@@ -100,7 +101,7 @@ func replace(files *folder.Folder, copies []relativeCopy) string {
 }
 
 // blankPage says that readers of the entrypoint would see nothing, "" if they see something.
-func blankPage(files *folder.Folder, w publishFlags) (string, error) {
+func blankPage(files *folder.Folder, l *lint.Linter) (string, error) {
 	n := slices.IndexFunc(files.Files, func(f folder.File) bool { return f.Path == files.Entrypoint })
 	if n < 0 || files.Listing || !media.IsHTML(files.Entrypoint) {
 		return "", nil
@@ -109,7 +110,7 @@ func blankPage(files *folder.Folder, w publishFlags) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	scripts := linter(files, w).Blank(files.Entrypoint, text)
+	scripts := l.Blank(files.Entrypoint, text)
 	if len(scripts) == 0 {
 		return "", nil
 	}
