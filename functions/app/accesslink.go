@@ -76,7 +76,7 @@ func (h *Host) opened(link contract.ResolveRequest, v view.View, address string)
 		Mode:     string(v.Revision.Mode),
 		Shown: pages.Shown{
 			Entrypoint: v.Revision.Entrypoint,
-			Source:     v.Frame(),
+			Source:     v.Frame,
 			Framed:     framed(v),
 			Shared:     true,
 		},

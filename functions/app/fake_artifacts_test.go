@@ -329,6 +329,7 @@ func (f *fakeViews) view(a *artifact.Artifact, r id.Revision) view.View {
 		Revision:   artifact.Revision{ID: r, Entrypoint: a.Entrypoint},
 		Title:      a.Title,
 		Entrypoint: address.FileURLs{Bytes: at(a.Entrypoint)},
+		Frame:      at(a.Entrypoint),
 		Files: []view.File{
 			fileAt(a.Entrypoint, at(a.Entrypoint), 18_412),
 			fileAt("data/counts.csv", at("data/counts.csv"), 2_340_000),

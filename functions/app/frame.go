@@ -14,7 +14,7 @@ func frameAt(v view.View, place string) string {
 	path, fragment, _ := strings.Cut(place, "#")
 	at := (&url.URL{Fragment: fragment}).String()
 	if path == "" && v.Revision.Listing {
-		return v.Frame() + at
+		return v.Frame + at
 	}
 	for _, f := range v.Files {
 		switch {
@@ -24,7 +24,7 @@ func frameAt(v view.View, place string) string {
 			return v.Location.Folder(path) + at
 		}
 	}
-	return v.Frame()
+	return v.Frame
 }
 
 // framed reports whether a frame shows what a view opens.

@@ -18,7 +18,7 @@ func TestAViewerFramesAListedPlaceOrWhatOpensFirst(t *testing.T) {
 		Workspace: id.NewWorkspace(), Artifact: id.NewArtifact(), Revision: id.NewRevision(), Expires: noon,
 	})
 	expect.OK(t, err)
-	v := view.View{Revision: artifact.Revision{Entrypoint: "a.png"}, Entrypoint: at.Of("a.png"), Location: at}
+	v := view.View{Revision: artifact.Revision{Entrypoint: "a.png"}, Location: at}
 	for _, path := range []string{"a.png", "docs/b c.md", "docs/more/d.html", "e.bin"} {
 		v.Files = append(v.Files, view.File{File: tree.File{Path: path}, URLs: at.Of(path)})
 	}
@@ -39,6 +39,7 @@ func TestAViewerFramesAListedPlaceOrWhatOpensFirst(t *testing.T) {
 	} {
 		for listing, want := range map[bool]string{false: c.page, true: c.list} {
 			v.Revision.Listing = listing
+			v.Frame = v.Revision.Frame(at)
 			got := strings.NewReplacer(at.Folder(""), "/r", strings.TrimSuffix(at.Of("").Bytes, "/"), "/v").Replace(frameAt(v, c.place))
 			if got != want {
 				t.Errorf("listing %v: frameAt(%q) = %s, want %s", listing, c.place, got, want)

@@ -71,6 +71,7 @@ func viewFrom(r contract.Resolved) view.View {
 		Revision:   artifact.Revision{ID: of.RevisionID, Entrypoint: of.Entrypoint, Mode: media.Mode(r.RenderMode)},
 		Title:      r.Title,
 		Entrypoint: address.FileURLs{Bytes: r.IframeSrc},
+		Frame:      r.IframeSrc,
 		Ephemeral:  of.EphemeralTier,
 		Bundle: artifact.Availability{
 			Status:     artifact.BundleStatus(of.Bundle.Status),

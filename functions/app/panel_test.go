@@ -53,6 +53,7 @@ func TestAPastedLinkOpensInThePage(t *testing.T) {
 			Revision:   artifact.Revision{ID: newestID, Entrypoint: "report.html", Mode: media.HTML},
 			Title:      "Seals <of> the bay",
 			Entrypoint: address.FileURLs{Bytes: "http://127.0.0.1:8703/v/token/report.html"},
+			Frame:      "http://127.0.0.1:8703/v/token/report.html",
 			Files: []view.File{
 				fileAt("report.html", "http://127.0.0.1:8703/v/token/report.html", 18_412),
 				fileAt("a.csv", "http://127.0.0.1:8703/v/token/a.csv", 2_340_000),

@@ -56,7 +56,7 @@ func (h *Host) privatePage(a *seenArtifact, workspace, place string) pages.Priva
 		Shown: pages.Shown{
 			Entrypoint: a.view.Revision.Entrypoint,
 			Source:     source,
-			Framed:     source != a.view.Frame() || framed(a.view),
+			Framed:     source != a.view.Frame || framed(a.view),
 		},
 		ContentOrigin: h.contentOrigin(),
 		CreatedAt:     a.CreatedAt,

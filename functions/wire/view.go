@@ -73,7 +73,7 @@ func Resolved(v view.View) contract.Resolved {
 	return contract.Resolved{
 		AgentView:  PublicAgentView(v),
 		RenderMode: string(v.Revision.Mode),
-		IframeSrc:  v.Frame(),
+		IframeSrc:  v.Frame,
 		Title:      v.Title,
 		Pinned:     !v.Artifact.PinnedAt.IsZero(),
 	}

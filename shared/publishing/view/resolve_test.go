@@ -77,7 +77,7 @@ func TestAViewerFramesTheListOfFilesIfTheRevisionOpensWithIt(t *testing.T) {
 		for _, err := range []error{err1, err2, err3} {
 			expect.Code(t, err, "")
 		}
-		for _, got := range []string{linked.Frame(), owned.Frame(), pointer.IframeSrc} {
+		for _, got := range []string{linked.Frame, owned.Frame, pointer.IframeSrc} {
 			_, token, paged := strings.Cut(got, "/r/")
 			list := paged && !strings.Contains(token, "/")
 			if page := strings.HasSuffix(got, "/index.html"); list != listing || page == listing {

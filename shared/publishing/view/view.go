@@ -50,18 +50,11 @@ type View struct {
 	Title      string // of the artifact, or of the revision if a link shows an older one
 	Entrypoint address.FileURLs
 	Location   address.Location
+	Frame      string // URL that a viewer frames
 	Files      []File
 	Bundle     artifact.Availability
 	Ephemeral  bool   // the workspace is unclaimed
 	PrivateURL string // of the viewer for members, in views for the owner
-}
-
-// Frame returns the URL that a viewer frames: the list of the files, or the entrypoint as its kind is shown.
-func (v View) Frame() string {
-	if v.Revision.Listing {
-		return v.Location.Folder("")
-	}
-	return v.Entrypoint.Frame()
 }
 
 // File is a file of a view.
@@ -241,6 +234,7 @@ func (s *Service) build(
 		Title:      a.Title,
 		Entrypoint: at.Of(c.Revision.Entrypoint),
 		Location:   at,
+		Frame:      c.Revision.Frame(at),
 		Files:      make([]File, len(c.Tree)),
 		Bundle:     bundle,
 		Ephemeral:  w.Tier() == limits.Ephemeral,
