@@ -207,9 +207,19 @@ func TestSandboxedOriginMayRead(t *testing.T) {
 			}
 		}
 	}
-	wantRefused(t,
-		s.Ask("OPTIONS", "/v/"+s.Token()+"/a.json", "Origin", "null", "Access-Control-Request-Method", "GET"), 404,
-		fault.NotFound)
+	preflight := func(origin, method string) *httptest.ResponseRecorder {
+		return s.Ask("OPTIONS", "/v/"+s.Token()+"/a.json", "Origin", origin, "Access-Control-Request-Method", method)
+	}
+	for _, method := range []string{"GET", "HEAD"} {
+		h := preflight("null", method).Header()
+		if h.Get("Access-Control-Allow-Origin") != "null" || h.Get("Access-Control-Allow-Headers") != "*" ||
+			h.Get("Access-Control-Allow-Methods") != "GET, HEAD" || h.Get("Access-Control-Allow-Credentials") != "" {
+			t.Errorf("preflight for %s: %v", method, h)
+		}
+	}
+	for _, c := range [][2]string{{"null", "POST"}, {"null", ""}, {"http://app.test", "GET"}, {"", "GET"}} {
+		wantRefused(t, preflight(c[0], c[1]), 404, fault.NotFound)
+	}
 }
 
 func TestLocallyTheAppsNameIsRefused(t *testing.T) {

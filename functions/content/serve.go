@@ -19,6 +19,9 @@ import (
 func (h *Host) file(w http.ResponseWriter, r *http.Request) error {
 	web.VaryByFrame(w.Header(), r)
 	found, err := h.Reader.Find(r.Context(), r.PathValue("token"), r.PathValue("path"))
+	if err != nil && web.ViewerFrame(r) {
+		return h.refuseInFrame(w, r, err)
+	}
 	if err != nil {
 		return err
 	}

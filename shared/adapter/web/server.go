@@ -56,6 +56,8 @@ type Server struct {
 	Touch   func(ctx context.Context, by credential.Actor) error
 	Limiter *rate.Limiter
 	Now     func() time.Time
+
+	untrusted bool // set by Untrusted
 }
 
 // securityHeaders are set on every answer, in addition to Strict-Transport-Security.
@@ -75,7 +77,7 @@ const (
 )
 
 // Handler serves the routes, /openapi.json and /healthz. An unknown path and a known one with the
-// wrong method, OPTIONS included, are 404; the GET handler answers HEAD. The path / alone answers a
+// wrong method, OPTIONS included, are 404, but for preflights on hosts of untrusted files; the GET handler answers HEAD. The path / alone answers a
 // wrong method with 405, on hosts that have it.
 func (s *Server) Handler(routes ...Route) http.Handler {
 	mux := http.NewServeMux()
@@ -150,7 +152,7 @@ func (w wildcards) closeFolders() {
 func cutMethod(pattern string) (method, path string, ok bool) { return strings.Cut(pattern, " ") }
 
 // exact refuses what ServeMux would redirect, because another spelling is another path. ServeMux
-// cleans the escaped path, so this looks at that one too. The app host decides by the decoded path,
+// cleans the escaped path but for a slash at its end, so this looks at that one too. The app host decides by the decoded path,
 // which refuses %2e%2e and %2F in segments as well.
 func (s *Server) exact(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -158,8 +160,13 @@ func (s *Server) exact(mux *http.ServeMux) http.Handler {
 			misdirected(w, r)
 			return
 		}
-		if p := r.URL.EscapedPath(); path.Clean(p) != p {
+		p := r.URL.EscapedPath()
+		if clean := path.Clean(p); clean != p && (clean == "/" || clean+"/" != p) {
 			notFound(w, r)
+			return
+		}
+		if s.untrusted && r.Method == http.MethodOptions {
+			preflight(w, r)
 			return
 		}
 		mux.ServeHTTP(w, r)

@@ -335,7 +335,7 @@ func TestUnknownPathsAndMethodsAre404(t *testing.T) {
 		{"GET", "/"}, {"GET", "/nothing"}, {"PUT", "/v1/things"}, {"OPTIONS", "/v1/things"}, {"TRACE", "/v1/things"},
 		{"MADEUP", "/v1/things"}, {"GET", "/v1/things/"}, {"GET", "/v1//things"}, {"GET", "/v1/./things"},
 		{"GET", "/v1/x/../things"},
-		{"POST", "/healthz"}, {"POST", "/openapi.json"}, {"GET", "/v/token"}, {"POST", "/v/token"}, {"GET", "/v/token/"},
+		{"POST", "/healthz"}, {"POST", "/openapi.json"}, {"GET", "/v/token"}, {"POST", "/v/token"}, {"GET", "/v/token//"}, {"GET", "/v1/things//"}, {"GET", "//"},
 		{"POST", "/v/token/file"}, {"GET", "/v//file"}, {"GET", "/v/token/a//b"}, {"GET", "/v/token/../x"},
 		{"GET", "/V1/things"},
 	} {

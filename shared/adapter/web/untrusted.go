@@ -15,6 +15,7 @@ import (
 func (s *Server) Untrusted(at address.Origins, strict bool) *Server {
 	own, app := mustName(at.Content), mustName(at.App)
 	out := *s
+	out.untrusted = true
 	out.Metadata = "" // the host accepts no credential, so it has no metadata about them
 	out.Headers = map[string]string{"Referrer-Policy": "no-referrer", "Cross-Origin-Resource-Policy": "cross-origin"}
 	out.Serves = func(name string) bool { return name == own || !strict && name != app }
@@ -45,6 +46,23 @@ func VaryByFrame(h http.Header, r *http.Request) {
 		h.Set("Vary", "Sec-Fetch-Dest, Sec-Fetch-Mode, Origin")
 		h.Set("Access-Control-Allow-Origin", "null")
 	}
+}
+
+// preflight lets a sandboxed frame read files by requests with headers of its own, such as those that libraries for
+// JavaScript add. The answer is the same for each path, so that it tells nothing of files. Others get a 404.
+func preflight(w http.ResponseWriter, r *http.Request) {
+	asked := r.Header.Get("Access-Control-Request-Method")
+	if r.Header.Get("Origin") != "null" || asked != http.MethodGet && asked != http.MethodHead {
+		notFound(w, r)
+		return
+	}
+	h := w.Header()
+	h.Set("Vary", "Origin, Access-Control-Request-Method")
+	h.Set("Access-Control-Allow-Origin", "null")
+	h.Set("Access-Control-Allow-Methods", "GET, HEAD")
+	h.Set("Access-Control-Allow-Headers", "*")
+	h.Set("Access-Control-Max-Age", "600")
+	w.WriteHeader(http.StatusNoContent)
 }
 
 // Unchanged reports whether the client's copy has this ETag. It compares If-None-Match weakly.

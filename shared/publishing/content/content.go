@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"net/netip"
+	"strings"
 	"time"
 
 	"vitrine/shared/platform/address"
@@ -83,10 +84,10 @@ type File struct {
 }
 
 // Find checks a token and finds the file at a path. Refusals in order: not_found for the token, database_unavailable if
-// the state cannot be read, not_found for the state, rate_limited_artifact, not_found for the path.
+// the state cannot be read, not_found for the state, rate_limited_artifact, not_found for the path, which is a Missing.
 func (r *Reader) Find(ctx context.Context, text, path string) (File, error) {
 	claims, err := r.Tokens.Parse(text, r.Now())
-	if err != nil || tree.CheckStoredPath(path) != nil {
+	if folder := strings.TrimSuffix(path, "/"); err != nil || folder != "" && tree.CheckStoredPath(folder) != nil {
 		return File{}, readaccess.NotFound()
 	}
 	query := readaccess.QueryOf(claims)
@@ -96,7 +97,7 @@ func (r *Reader) Find(ctx context.Context, text, path string) (File, error) {
 	}
 	f, ok := files.tree.Find(path)
 	if !ok {
-		return File{}, readaccess.NotFound()
+		return File{}, missing(files.tree, path)
 	}
 	claimed := !state.Workspace.ClaimedAt.IsZero()
 	return File{

@@ -56,3 +56,31 @@ func isFolder(files tree.Tree, path string) bool {
 	}
 	return false
 }
+
+// Missing is the refusal of a path that the revision has no file at. It says what a web server would show there.
+type Missing struct {
+	Page   string // path of the index of the folder, or of the page whose extension is left out; empty: none
+	Folder bool   // files lie below the path
+}
+
+// Error implements error.
+func (m Missing) Error() string { return "the revision has no such file" }
+
+// Unwrap returns not_found.
+func (m Missing) Unwrap() error { return readaccess.NotFound() }
+
+// missing makes the refusal of a path, with or without a slash at its end.
+func missing(files tree.Tree, path string) Missing {
+	folder := strings.TrimSuffix(path, "/")
+	m := Missing{Folder: isFolder(files, folder)}
+	pages := []string{strings.TrimPrefix(folder+"/index.html", "/"), strings.TrimPrefix(folder+"/index.htm", "/")}
+	if folder != "" {
+		pages = append(pages, folder+".html")
+	}
+	for _, page := range pages {
+		if _, ok := files.Find(page); ok && m.Page == "" {
+			m.Page = page
+		}
+	}
+	return m
+}
