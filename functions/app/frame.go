@@ -9,10 +9,14 @@ import (
 )
 
 // frameAt returns the URL that a viewer frames for a place in the artifact, which is the path of a file or a folder and
-// maybe a fragment. It is the one for no place if that is not listed, or no frame shows it.
+// maybe a query and a fragment. Signs that separate these are percent-encoded in the path. It is the one for no place if that is not listed, or no frame shows it.
 func frameAt(v view.View, place string) string {
 	path, fragment, _ := strings.Cut(place, "#")
-	at := (&url.URL{Fragment: fragment}).String()
+	path, query, _ := strings.Cut(path, "?")
+	if unescaped, err := url.PathUnescape(path); err == nil {
+		path = unescaped
+	}
+	at := (&url.URL{RawQuery: query, Fragment: fragment}).String()
 	if path == "" && v.Revision.Listing {
 		return v.Frame + at
 	}

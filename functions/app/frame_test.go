@@ -19,7 +19,7 @@ func TestAViewerFramesAListedPlaceOrWhatOpensFirst(t *testing.T) {
 	})
 	expect.OK(t, err)
 	v := view.View{Revision: artifact.Revision{Entrypoint: "a.png"}, Location: at}
-	for _, path := range []string{"a.png", "docs/b c.md", "docs/more/d.html", "e.bin"} {
+	for _, path := range []string{"a.png", "docs/b c.md", "docs/more/d.html", "docs/100%?.md", "e.bin"} {
 		v.Files = append(v.Files, view.File{File: tree.File{Path: path}, URLs: at.Of(path)})
 	}
 	for _, c := range []struct {
@@ -32,6 +32,9 @@ func TestAViewerFramesAListedPlaceOrWhatOpensFirst(t *testing.T) {
 		{"docs/more#x", "/r/docs/more#x", "/r/docs/more#x"},
 		{"docs/b c.md#x", "/r/docs/b%20c.md#x", "/r/docs/b%20c.md#x"},
 		{"docs/more/d.html", "/v/docs/more/d.html", "/v/docs/more/d.html"},
+		{"docs/more/d.html?q=a+b#x", "/v/docs/more/d.html?q=a+b#x", "/v/docs/more/d.html?q=a+b#x"},
+		{"docs/100%25%3F.md?sort=2d", "/r/docs/100%25%3F.md?sort=2d", "/r/docs/100%25%3F.md?sort=2d"},
+		{"docs/100%?.md", "/r/a.png", "/r"},
 		{"doc", "/r/a.png", "/r"},
 		{"docs/", "/r/a.png", "/r"},
 		{"../x", "/r/a.png", "/r"},

@@ -191,7 +191,10 @@ func TestAPageKeepsItsPlaceInTheArtifact(t *testing.T) {
 	f := p.Frame("report.html")
 	f.WaitText("harbour seals")
 	tell := func(f *browser.Document, path, hash, title string) {
-		browser.Eval[bool](f, fmt.Sprintf(`(parent.postMessage({ type: "vitrine:place", path: %q, hash: %q, title: %q }, "*"), true)`, path, hash, title))
+		at := strings.IndexByte(path+"?", '?')
+		browser.Eval[bool](f, fmt.Sprintf(
+			`(parent.postMessage({ type: "vitrine:place", path: %q, query: %q, hash: %q, title: %q }, "*"), true)`,
+			path[:at], path[at:], hash, title))
 	}
 	tell(f, "report.html", "#north%20hook", "Chapter 2")
 	p.Wait(`location.search === "?at=report.html%23north%2520hook" && document.title === "Chapter 2 · Handbook | Vitrine"`)
@@ -215,11 +218,13 @@ func TestAPageKeepsItsPlaceInTheArtifact(t *testing.T) {
 	p.Wait(`location.search === "" && document.title === "Handbook | Vitrine"`)
 	tell(f, "second.html", "#two", "")
 	p.Wait(`location.search === "?at=second.html%23two" && document.title === "Handbook | Vitrine"`)
+	tell(f, "second.html?q=ebb", "#two", "")
+	p.Wait(`location.search === "?at=second.html%3Fq%3Debb%23two"`)
 
 	p.Reload()
 	f = p.Frame("second.html")
 	f.WaitText("the second artifact")
-	if got := browser.Eval[string](f, "location.hash"); got != "#two" {
+	if got := browser.Eval[string](f, "location.search + location.hash"); got != "?q=ebb#two" {
 		t.Errorf("the reload leads to %s", got)
 	}
 	for _, unlisted := range []string{"gone.html", "../x", "//evil.test/", "https://evil.test/"} {
@@ -321,6 +326,35 @@ func TestAPageThatShowsNothingIsExplained(t *testing.T) {
 	p.Wait(`document.querySelector(".drawer .files").checkVisibility()`)
 	browser.Eval[bool](f, `(location.reload(), true)`)
 	p.Wait("!" + said + ".checkVisibility()")
+	p.Clean()
+}
+
+func TestAPageThatWaitsForItsReaderIsNotSaidToHaveFailed(t *testing.T) {
+	g, p := open(t), browser.Open(t)
+	p.Go(g.link(blob, g.shows("Asleep", "plain", "script.html", htmlType, unclaimed)))
+	f := p.Frame("script.html")
+	browser.Eval[bool](f, `(parent.postMessage({type: "vitrine:blank", failed: ["inline"]}, "*"), true)`)
+	browser.Eval[bool](f, `(parent.postMessage({type: "vitrine:viewer-height", height: 1, scripts: true}, "*"), true)`)
+	p.Wait(`document.querySelector("[data-part=unclaimed]").checkVisibility()`)
+	if p.Visible("[data-part=blank]") {
+		t.Error("the page says that something failed, although nothing ran yet")
+	}
+}
+
+func TestAPageWithPartsThatStayScrollsByItself(t *testing.T) {
+	g, p := open(t), browser.Open(t)
+	p.Go(g.link(blob, g.shows("Tall", "plain", "tall.html", htmlType)))
+	p.Wait(`document.querySelector("iframe")?.clientHeight > 2500`)
+	f := p.Frame("tall.html")
+	tell := func(fixed string) {
+		browser.Eval[bool](f, `(parent.postMessage({type: "vitrine:fixed", fixed: `+fixed+`}, "*"), true)`)
+	}
+	const height = `document.querySelector("iframe").clientHeight`
+	tell("true")
+	p.Wait(height + " < innerHeight")
+	browser.Eval[bool](f, `(parent.postMessage({type: "vitrine:viewer-height", height: 2999}, "*"), true)`)
+	tell("1") // no boolean
+	p.Wait(height + " === 2999")
 	p.Clean()
 }
 

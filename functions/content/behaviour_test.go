@@ -151,10 +151,28 @@ func TestAPageTellsItsPlace(t *testing.T) {
 	browser.Eval[bool](d, `(document.title = "Two", document.querySelector("a").click(), true)`)
 	p.Wait(`places.at(-1).hash === "#two" && places.at(-1).title === "Two"`)
 	browser.Eval[bool](d, `(history.pushState({ n: 1 }, "", "deep/er.html?x=1"), true)`)
-	p.Wait(`places.at(-1).path === "deep/er.html"`)
+	p.Wait(`places.at(-1).path === "deep/er.html" && places.at(-1).query === "?x=1"`)
 	holds(t, d, `history.state.n === 1`)
 	for _, refused := range []string{"https://outside.test/", "//outside.test/x"} {
 		holds(t, d, `(() => { try { history.pushState(1, "", "`+refused+`") } catch (e) { return e.name === "SecurityError" } })()`)
+	}
+}
+
+func TestAPageTellsWhetherPartsOfItStayInPlace(t *testing.T) {
+	for body, want := range map[string]string{
+		`<p style="position:absolute">a`:                                           "false",
+		`<div><p style="position:sticky">a`:                                        "true",
+		`<p style="position:fixed;display:none">a`:                                 "true",
+		`<p onclick="this.style.position = 'fixed'">a<script>auto = true</script>`: "false true",
+	} {
+		f, p := newFrames(t), browser.Open(t)
+		p.Before(`addEventListener("message", (e) => { if (e.data.type === "vitrine:fixed") (window.told ??= []).push(e.data.fixed) })`)
+		f.Add("page.html", "<!doctype html>"+body)
+		p.Go(f.app.URL + "/?src=" + f.url("page.html"))
+		p.Wait("window.told")
+		d := p.Frame("page.html")
+		browser.Eval[bool](d, `(window.auto && document.querySelector("p").click(), true)`)
+		p.Wait(`told.join(" ") === "` + want + `"`)
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 var frameSource string
 
 // frameScript is the script of HTML in a viewer frame. It posts the height of the document and its place in the artifact
-// to the page around, opens links that leave the artifact in a tab of their own, and stands in for what browsers refuse
-// to an opaque origin.
+// to the page around and tells whether parts of it stay in place while it scrolls. It opens links that leave the artifact in
+// a tab of their own, and stands in for what browsers refuse to an opaque origin.
 //
 // The message about the height has scripts, which reports whether the document has scripts of its own, which the policy
 // may have blocked: elements other than this one, event handler attributes, or javascript: links. Data blocks and import
@@ -32,14 +32,20 @@ var frameElement = "\n<script>" + frameScript + "</script>\n"
 
 // spaced removes spaces around signs. No string of the script has these.
 var spaced = strings.NewReplacer(" => ", "=>", " = ", "=", " === ", "===", ", ", ",", " ? ", "?", " && ", "&&", " || ", "||",
-	" ?? ", "??", " + ", "+", ") {", "){", "{ ", "{", " }", "}")
+	" ?? ", "??", " + ", "+", " > ", ">", " <= ", "<=", ": ", ":", ") {", "){", "{ ", "{", " }", "}", "if (", "if(",
+	"for (", "for(", "try {", "try{", "catch {", "catch{")
 
-// compact returns a script without its indentation, without lines that are comments, and without spaces around signs.
+// compact returns a script without its indentation, without lines that are comments, and without spaces around signs and
+// line ends after them.
 func compact(source string) string {
 	var out strings.Builder
 	for line := range strings.Lines(source) {
-		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "//") {
-			out.WriteString(spaced.Replace(line) + "\n")
+		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "//") {
+			continue
+		}
+		out.WriteString(spaced.Replace(line))
+		if !strings.ContainsRune("{};,(", rune(line[len(line)-1])) {
+			out.WriteByte('\n')
 		}
 	}
 	return out.String()

@@ -1,5 +1,5 @@
 // What HTML in a viewer frame gets besides the script that reports its height. It stands in that script, of which it uses d,
-// prefix and place. It defines no global names and keeps nothing that the page can reach.
+// on, post, prefix and place. It defines no global names and keeps nothing that the page can reach.
 (() => {
   const w = window, open = w.open.bind(w);
   // not d.currentScript, because a form may hide that
@@ -68,7 +68,7 @@
     }
   };
   const inside = (url) => url?.origin === location.origin && url.pathname.startsWith(prefix);
-  addEventListener("click", (event) => {
+  on("click", (event) => {
     if (event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
     const link = event.composedPath().find((node) => /^(a|area)$/i.test(node.localName) && node.href);
     if (!link || link.hasAttribute("download")) return;
@@ -79,7 +79,7 @@
     if (inside(url)) location.href = url;
     else open(url.href, "_blank", "noopener");
   });
-  addEventListener("submit", (event) => {
+  on("submit", (event) => {
     const form = event.target, by = event.submitter;
     const set = (name) => by?.getAttribute("form" + name) ?? form.getAttribute(name);
     const url = resolved(set("action") || d.URL);
@@ -89,6 +89,16 @@
     location.href = url;
   });
 
+  // What stays in place while the page scrolls, as bars and dialogs do, needs a frame that is no taller than the window.
+  let fixed;
+  const stays = () => {
+    const now = [...d.querySelectorAll("body *")].slice(0, 3000).some((e) => /fixed|sticky/.test(getComputedStyle(e).position));
+    if (now !== fixed) post("fixed", { fixed: now });
+    fixed = now;
+  };
+  on("load", stays);
+  on("click", () => setTimeout(stays));
+
   // A page that is still empty a while after something in it failed tells what: files by their paths, others by their hosts,
   // and errors by their messages.
   const failed = new Set();
@@ -96,12 +106,12 @@
     const url = resolved(to) ?? {};
     failed.add(inside(url) ? url.pathname.slice(prefix.length) : url.origin === location.origin ? url.pathname : url.host || `${to}`);
   };
-  addEventListener("error", ({ target, message }) => (message ? failed.add(message) : miss(target.src || target.href)), true);
+  on("error", ({ target, message }) => (message ? failed.add(message) : miss(target.src || target.href)), true);
   d.addEventListener("securitypolicyviolation", (event) => miss(event.blockedURI));
-  addEventListener("load", () => setTimeout(() => {
+  on("load", () => setTimeout(() => {
     const drawn = [...d.querySelectorAll("img,svg,canvas,video,iframe,input")];
     if (!failed.size || d.body?.innerText.trim() || drawn.some((e) => e.getClientRects().length)) return;
-    parent.postMessage({ type: "vitrine:blank", failed: [...failed].slice(0, 5).map((text) => text.slice(0, 200)) }, "*");
+    post("blank", { failed: [...failed].slice(0, 5).map((text) => text.slice(0, 200)) });
   }, 3000));
 
   // A state tells the place, too. Some browsers let no state change the path here: then the state stays, and the address

@@ -133,11 +133,11 @@ func TestPagesWorkAsInATabOfTheirOwn(t *testing.T) {
 		if s.name == "webkit" { // the frame may not change its path there
 			s.WaitInFrame(`location.pathname.endsWith("/index.html")`)
 		} else {
-			s.Wait(`location.search === "?at=search.html" && document.title.startsWith("Works")`)
+			s.Wait(`location.search === "?at=search.html%3Fpushed" && document.title.startsWith("Works")`)
 		}
 		s.WaitInFrame(`(search.requestSubmit(), true)`)
 		s.WaitInFrame(`document.getElementById("hit").innerText === "?q=ebb"`)
-		s.Wait(`location.search === "?at=search.html" && document.title.startsWith("Found · Works")`)
+		s.Wait(`location.search === "?at=search.html%3Fq%3Debb" && document.title.startsWith("Found · Works")`)
 
 		at, secret, _ := strings.Cut(link, "#")
 		s.Go("about:blank")

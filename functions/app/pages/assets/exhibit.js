@@ -1,6 +1,6 @@
 // What the viewers share: the frame that shows an artifact, as tall as the content says, and the drawer beside it.
-// What is in the frame is a stranger: it tells its height, whether it has scripts, its place in the artifact and where in it
-// a link leads to, which is checked, and nothing else.
+// What is in the frame is a stranger: it tells its height, whether it has scripts or parts that stay in place, its place in the
+// artifact and where in it a link leads to, which is checked, and nothing else.
 
 export const part = (name) => document.querySelector(`[data-part="${name}"]`);
 
@@ -48,7 +48,7 @@ function build(source, title, runs) {
     // a link inside led to another page, whose beginning is out of sight
     if (loads++ && frame.getBoundingClientRect().top < 0) frame.scrollIntoView();
   });
-  return { frame, title: plain(title), base: document.title, streak: 0, heard: 0, applied: 0 };
+  return { frame, title: plain(title), base: document.title, still: false, streak: 0, heard: 0, applied: 0 };
 }
 
 // frame shows content that contentURL took, in place of what was on show.
@@ -56,6 +56,7 @@ export function frame(source, title, runs) {
   drop();
   exhibit = build(source, title, runs);
   part("case").replaceChildren(exhibit.frame);
+  part("case").classList.remove("still");
 }
 
 // swap is frame for a reader who is in the middle of what is on show: that stays until the content has loaded, and the
@@ -79,7 +80,7 @@ export function swap(source, title, runs) {
     old.frame.remove();
     exhibit = next;
     if (focused) next.frame.focus({ preventScroll: true });
-    if (next.wanted) fit(next);
+    fit(next);
     if (next.place) move();
   };
   next.late = setTimeout(arrive, loading);
@@ -111,9 +112,9 @@ addEventListener("message", (event) => {
   const it = [exhibit, coming].find((one) => one && event.source === one.frame.contentWindow);
   if (!it) return;
   if (event.origin !== "null" && event.origin !== contentOrigin) return;
-  const { type, height, top, path, hash, title, failed } = Object(event.data);
-  if (type === "vitrine:place" && [path, hash, title].every((text) => typeof text === "string" && text.length <= 4096)) {
-    it.place = { path, hash, title };
+  const { type, height, top, path, query, hash, title, failed, fixed } = Object(event.data);
+  if (type === "vitrine:place" && [path, query, hash, title].every((text) => typeof text === "string" && text.length <= 4096)) {
+    it.place = { path, at: query + hash, title };
     if (it === exhibit) move();
   }
   if (type === "vitrine:target" && it === exhibit && top > 0 && top < 50_000_000) {
@@ -121,8 +122,13 @@ addEventListener("message", (event) => {
     aim(it);
   }
   if (type === "vitrine:blank" && it === exhibit && Array.isArray(failed)) {
+    const asleep = part("unclaimed")?.dataset.applies === "true"; // its scripts do not run, which another note tells
     part("failed").textContent = failed.slice(0, 5).map(plain).join(", ");
-    part("blank").hidden = false;
+    part("blank").hidden = asleep;
+  }
+  if (type === "vitrine:fixed") {
+    it.still = fixed === true;
+    if (it === exhibit) fit(it);
   }
   if (type !== "vitrine:viewer-height" || !Number.isFinite(height) || height <= 0 || height > 50_000_000) return;
   if (it.frozen) return;
@@ -138,7 +144,10 @@ addEventListener("message", (event) => {
 function fit(it) {
   it.timer = undefined;
   if (it !== exhibit) return;
-  const { frame, wanted } = it;
+  const { frame, wanted, still } = it;
+  part("case").classList.toggle("still", still);
+  if (still) frame.style.minHeight = ""; // it scrolls by itself
+  if (still || !wanted) return;
   const have = frame.clientHeight;
   if (wanted <= have && !frame.style.minHeight) return; // it fits into the window
   if (wanted > have) it.streak++;
@@ -149,8 +158,8 @@ function fit(it) {
 }
 
 // aim scrolls to the target of a link in the content, once the frame is tall enough for it.
-function aim({ frame, target }) {
-  if (!(target < frame.clientHeight)) return;
+function aim({ frame, target, still }) {
+  if (still || !(target < frame.clientHeight)) return;
   exhibit.target = undefined;
   scrollTo({ top: scrollY + frame.getBoundingClientRect().top + target - parseFloat(getComputedStyle(frame).scrollMarginTop) });
 }
@@ -183,10 +192,10 @@ function settle() {
   const entry = part("files").querySelector('[aria-current="true"] a');
   const first = entry ? below(entry) : ""; // what opens first; else the list of all files does
   if (path !== first && !files.some((file) => path && `${file}/`.startsWith(`${path}/`))) return;
-  const home = path === first && !place.hash; // the artifact itself, which has its own title
+  const home = path === first && !place.at; // the artifact itself, which has its own title
   const url = new URL(location.href);
   if (home) url.searchParams.delete("at");
-  else url.searchParams.set("at", path + place.hash);
+  else url.searchParams.set("at", path.replace(/[%?#]/g, encodeURIComponent) + place.at);
   if (url.href !== location.href) history.replaceState(history.state, "", url);
   const said = plain(place.title.trim() || title);
   document.title = home || said === title ? base : `${said} · ${base}`;
