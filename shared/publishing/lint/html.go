@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
+
+	"vitrine/shared/platform/limits"
 )
 
 // page reads an HTML file, token by token, and records what it has seen.
@@ -79,7 +81,9 @@ func (p *page) read(body []byte) {
 		}
 		p.line += lines
 	}
-	p.judge()
+	if len(body) < limits.LintedFile { // else more may follow
+		p.judge()
+	}
 }
 
 // elementOf reads a start tag. The first of several equal attributes counts.

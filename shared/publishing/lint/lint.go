@@ -83,10 +83,11 @@ type File struct {
 }
 
 // Choose returns the files to check: the entrypoint, and others by path, at most limits.LintedFiles. It leaves out
-// files of other kinds and those above limits.LintedFile.
+// files of other kinds and those above limits.LintedFile, of which Check takes the beginning if it is the entrypoint.
 func Choose(entrypoint string, files []File) []File {
 	out := slices.DeleteFunc(slices.Clone(files), func(f File) bool {
-		return !media.IsHTML(f.Path) && !media.IsMarkdown(f.Path) || f.Size == 0 || f.Size > limits.LintedFile
+		return !media.IsHTML(f.Path) && !media.IsMarkdown(f.Path) || f.Size == 0 ||
+			f.Size > limits.LintedFile && f.Path != entrypoint
 	})
 	slices.SortFunc(out, func(a, b File) int {
 		switch entrypoint {
@@ -104,8 +105,8 @@ func Choose(entrypoint string, files []File) []File {
 	return out[:min(len(out), most)]
 }
 
-// Check returns the findings in a file. Only HTML and markdown files have any, and scripts, of which it knows only that
-// the entrypoint links them.
+// Check returns the findings in a file, or in the first limits.LintedFile bytes of one. Only HTML and markdown files have
+// any, and scripts, of which it knows only that the entrypoint links them.
 func (l *Linter) Check(path string, body []byte) Report {
 	f := &findings{path: path, seen: map[finding]bool{}}
 	switch {

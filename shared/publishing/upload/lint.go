@@ -58,7 +58,7 @@ func (s *Service) lintFile(ctx context.Context, l *lint.Linter, session *Session
 			r = lint.Report{}
 		}
 	}()
-	body, err := s.read(ctx, session, f.Path, f.Object, f.Size)
+	body, err := s.read(ctx, session, f.Path, f.Object, min(f.Size, limits.LintedFile))
 	if err != nil || ctx.Err() != nil {
 		return lint.Report{}
 	}

@@ -109,12 +109,20 @@ func TestAPanicOfTheCheckIsNoFailure(t *testing.T) {
 	}
 }
 
-func TestALargeFirstPageIsReportedUnread(t *testing.T) {
-	f := newFinalizer()
-	found := f.lint(t.Context(), f.by, f.attempt.Session,
-		tree.Tree{{Path: "index.html", Size: limits.LargeEntrypoint + 1}})
-	if len(found.Warnings) != 1 || found.Warnings[0].Code != lint.EntrypointLarge || f.store.opened > 0 {
-		t.Errorf("%+v after %d reads, want a large entrypoint alone, unread", found, f.store.opened)
+func TestOfALargeFirstPageTheBeginningIsRead(t *testing.T) {
+	const beginning = "<!doctype html><img src=gone.png alt=''>"
+	body := beginning + strings.Repeat(" ", limits.LintedFile-len(beginning)) + "<img src=late.png alt=''>"
+	f := newLinted([2]string{"index.html", body})
+	f.by.Policy = limits.Policy{FileCount: 5, FileSize: 1 << 20, ArtifactSize: 1 << 20, Scripts: limits.ScriptsOn}
+	out, err := f.finalize(t)
+	expect.Code(t, err, "")
+	w := out.Warnings.Warnings
+	if len(w) != 1 || w[0].Code != lint.MissingFile || w[0].Subject != "gone.png" {
+		t.Errorf("it warns of %+v, want the file that the beginning names alone", w)
+	}
+	found := f.lint(t.Context(), f.by, f.attempt.Session, tree.Tree{{Path: "index.html", Size: limits.LargeEntrypoint + 1}})
+	if len(found.Warnings) != 1 || found.Warnings[0].Code != lint.EntrypointLarge {
+		t.Errorf("%+v, want a large entrypoint alone", found)
 	}
 }
 
@@ -131,7 +139,8 @@ func TestTheFirstPageAndSevenOthersAreRead(t *testing.T) {
 	}{
 		{"the entrypoint comes first", slices.Concat(many, tree.Tree{{Path: "z.html", Size: 1}}), "z.html", limits.LintedFiles},
 		{"its place stays free", slices.Concat(many, tree.Tree{{Path: "z.png", Size: 1}}), "z.png", limits.LintedFiles - 1},
-		{"large ones are left out", tree.Tree{{Path: "z.html", Size: limits.LintedFile + 1}}, "z.html", 0},
+		{"large ones are left out", tree.Tree{{Path: "a.html", Size: limits.LintedFile + 1}}, "z.html", 0},
+		{"a large entrypoint is not", tree.Tree{{Path: "z.html", Size: limits.LintedFile + 1}}, "z.html", 1},
 		{"empty ones are left out", tree.Tree{{Path: "z.html"}}, "z.html", 0},
 		{"other kinds are left out", tree.Tree{{Path: "a.css", Size: 1}, {Path: "b.js", Size: 1}}, "z.html", 0},
 	} {
