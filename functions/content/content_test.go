@@ -180,7 +180,7 @@ func TestAttachmentsKeepTheirNames(t *testing.T) {
 		"a/report.pdf":            `attachment; filename="report.pdf"`,
 		"LICENSE":                 `attachment; filename="LICENSE"`,
 		`a "b" 100%.zip`:          `attachment; filename="a _b_ 100%.zip"`,
-		"täble.xlsx":              `attachment; filename="t_ble.xlsx"; filename*=UTF-8''t%C3%A4ble.xlsx`,
+		"täble.xlsz":              `attachment; filename="t_ble.xlsz"; filename*=UTF-8''t%C3%A4ble.xlsz`,
 		"a'(b);c=日.bin":           `attachment; filename="a'(b);c=_.bin"; filename*=UTF-8''a%27%28b%29%3Bc%3D%E6%97%A5.bin`,
 		"invoice\u202efdp.exe":    `attachment; filename="invoice_fdp.exe"; filename*=UTF-8''invoice_fdp.exe`,
 		"a\u0085b\u00a0c\u2028.x": `attachment; filename="a_b_c_.x"; filename*=UTF-8''a_b_c_.x`,

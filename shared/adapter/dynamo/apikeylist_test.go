@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"vitrine/scripts/testkit/parallel"
+	"vitrine/shared/adapter/chaos"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/fault"
@@ -310,6 +311,21 @@ func TestKeysThatExpiredMakeRoom(t *testing.T) {
 	}
 	if err := l.create(by, 2, 0); fault.CodeOf(err) != fault.Forbidden {
 		t.Errorf("another one: %v", err)
+	}
+}
+
+// TestKeysAreNotCountedWithoutTheirList makes a key in a workspace that is full of keys of before the count.
+func TestKeysAreNotCountedWithoutTheirList(t *testing.T) {
+	l, _, p := newLogins(t)
+	by := l.browser(t, p)
+	l.oldKeys(t, p, 2, asTheyAre)
+	faults := chaos.For(t)
+	faults.On("Query").Before(chaos.Fail(errors.New("no list")))
+	l.Keys = New(newClient(t, faults.Add), l.tables).Keys
+	for _, want := range []fault.Code{fault.DatabaseUnavailable, fault.Forbidden} {
+		if err := l.create(by, 2, 0); fault.CodeOf(err) != want {
+			t.Errorf("a third key: %v, want %s", err, want)
+		}
 	}
 }
 

@@ -106,6 +106,7 @@ func TestTheGateSettingIsReadBack(t *testing.T) {
 		t.Error("F78: a missing setting passes", err)
 	}
 	noError(t, s.Workspaces.SetQuota(ctx, ephemeral.Quota{PerMinute: 17}, now()))
+	noError(t, s.Workspaces.InitQuota(ctx, ephemeral.Quota{PerMinute: 20}, now())) // keeps what an operator set
 	if g, err := s.Workspaces.Quota(ctx); err != nil || g.PerMinute != 17 {
 		t.Error(g, err)
 	}

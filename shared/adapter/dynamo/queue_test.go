@@ -52,6 +52,23 @@ func TestAnArtifactIsDueAgainWhenItWasRescheduledTo(t *testing.T) {
 	}
 }
 
+// TestFilesThatNoCopyHasAreReadStrongly finalizes a session after two copies told of no revision.
+func TestFilesThatNoCopyHasAreReadStrongly(t *testing.T) {
+	s := newStore(t)
+	w, k := tenant(t, s)
+	u, entries := openSession(t, s, w, k, "")
+	f := finalization(t, s, k, u, entries)
+	faults := chaos.For(t)
+	reader := New(newClient(t, faults.Add), s.tables)
+	faults.On("GetItem").Nth(2).After(chaos.Run(func() {
+		if err := s.Uploads.Finalize(ctx, f); err != nil {
+			t.Error(err)
+		}
+	}))
+	files, err := reader.Artifacts.Tree(ctx, f.Artifact.ID, f.Revision.ID)
+	wantSame(t, "the tree", files, f.Tree, err)
+}
+
 // TestADraftIsNotReadFromACopy publishes a draft after a copy told of it.
 func TestADraftIsNotReadFromACopy(t *testing.T) {
 	s := newStore(t)
