@@ -82,6 +82,19 @@ func TestRetry(t *testing.T) {
 	}
 }
 
+func TestARefusalTellsWhenToComeBack(t *testing.T) {
+	for header, want := range map[string]string{
+		"":                "Run the command again later.",
+		"Retry-After: 61": "Run the command again in 1m1s.",
+	} {
+		w := &wire{respond: in(refuse(429, fault.UsagePolicyExceeded, header))}
+		f := wantFailure(t, caller(w, nil).do(t.Context(), anyCall, &struct{}{}), fault.UsagePolicyExceeded, failure.Quota)
+		if f.Hint != want {
+			t.Errorf("the hint after %q is %q, want %q", header, f.Hint, want)
+		}
+	}
+}
+
 func TestNoAnswer(t *testing.T) {
 	signed := "http://storage.test/o/1?X-Amz-Signature=s3cret"
 	for _, tt := range []struct {
