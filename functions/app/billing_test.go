@@ -158,6 +158,7 @@ func TestFailuresOfTheProviderAreToldInWords(t *testing.T) {
 	} {
 		s := newServices()
 		s.fail = fault.NewCode(code)
+		wantAnswer(t, string(code)+", the plan", signedIn(s.handler(), "GET", billingPath, nil), want.status)
 		for path, fields := range map[string]url.Values{
 			billingPath + "/checkout": forms[billingPath+"/checkout"].fields, billingPath + "/portal": {},
 		} {

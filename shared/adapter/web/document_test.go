@@ -43,7 +43,7 @@ type document struct {
 	Security   []map[string][]string
 	Components struct {
 		Schemas         map[string]schema
-		SecuritySchemes map[string]struct{ Type, Scheme string }
+		SecuritySchemes map[string]struct{ Type, Scheme, In, Name string }
 	}
 	Paths map[string]map[string]operation
 }
@@ -136,6 +136,20 @@ func TestDocumentOfAGuardedRoute(t *testing.T) {
 	}
 	if len(op.Responses) > 0 {
 		t.Errorf("more: %+v", op.Responses)
+	}
+}
+
+func TestDocumentOfASignedRoute(t *testing.T) {
+	s := newEnv(t)
+	s.host = s.server.Handler(web.Plain[struct{}](web.Operation{
+		ID:       "events.take",
+		Method:   "POST",
+		Path:     "/v1/events",
+		Security: web.StripeSignature,
+	}, s.file))
+	got := describe(t, s).Components.SecuritySchemes["StripeSignature"]
+	if got.Type != "apiKey" || got.In != "header" || got.Name != "Stripe-Signature" {
+		t.Errorf("%+v, want the key in the header Stripe-Signature", got)
 	}
 }
 

@@ -109,6 +109,18 @@ func TestPanicIsAnInternalError(t *testing.T) {
 	}
 }
 
+func TestAHostRefusesPanicsInItsOwnForm(t *testing.T) {
+	s := newEnv(t)
+	s.server.Refuse = func(w http.ResponseWriter, _ *http.Request, err error) {
+		http.Error(w, string(fault.CodeOf(err)), http.StatusTeapot)
+	}
+	w := httptest.NewRecorder()
+	r := httptest.NewRequest("GET", "/v/token/early", nil)
+	if s.server.Handler(s.routes()...).ServeHTTP(w, r); w.Code != http.StatusTeapot || w.Body.String() != "internal_error\n" {
+		t.Errorf("a panic is answered with %d %s", w.Code, w.Body)
+	}
+}
+
 func TestAnswersThatBreakOffCutTheConnection(t *testing.T) {
 	for path, want := range map[string]string{"torn": "storage_unavailable", "late": "internal_error"} {
 		t.Run(path, func(t *testing.T) {

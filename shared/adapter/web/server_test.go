@@ -251,6 +251,8 @@ func (e *env) file(w http.ResponseWriter, r *http.Request) error {
 	case "late":
 		half(w)
 		panic("late")
+	case "early":
+		panic("early")
 	}
 	web.Annotate(r.Context(), slog.String("revision", "rev_1"))
 	w.Header().Set("Content-Type", "text/plain")

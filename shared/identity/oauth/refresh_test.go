@@ -286,6 +286,11 @@ func TestAMemberSeesAndEndsWhatTheyAllow(t *testing.T) {
 	if err := s.EndGrant(ctx, stranger, grants[1].Public); fault.CodeOf(err) != fault.NotFound {
 		t.Error("a stranger ends a grant", err)
 	}
+	app := s.by
+	app.Client = "cli"
+	if _, _, err := s.Grants(ctx, app, cursor.Page{}); fault.CodeOf(err) != fault.Forbidden {
+		t.Error("an app sees what the member allows", err)
+	}
 	colleague := s.by
 	colleague.Member = stranger.Member
 	if _, _, err := s.Grants(ctx, colleague, rest); fault.CodeOf(err) != fault.InvalidCursor {

@@ -35,6 +35,7 @@ func TestAvailabilityTellsTheStateOfABundle(t *testing.T) {
 		"none":                               {Bundle{}, time.Hour, time.Minute, disabled},
 		"pending, just published":            {Bundle{Status: BundlePending}, 0, time.Minute, waits(60)},
 		"pending, made soon":                 {Bundle{Status: BundlePending}, soon, time.Minute, waits(3)},
+		"pending, late from now on":          {Bundle{Status: BundlePending}, time.Minute, time.Minute, waits(5)},
 		"pending, late":                      {Bundle{Status: BundlePending}, time.Hour, time.Minute, waits(5)},
 		"pending, late, of a fast worker":    {Bundle{Status: BundlePending}, time.Hour, time.Second, waits(1)},
 		"pending, at its function for 2 s":   {pending(358 * time.Second), time.Hour, time.Second, waits(2)},

@@ -16,6 +16,7 @@ import (
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/lint"
 	"vitrine/shared/publishing/tree"
 )
 
@@ -245,6 +246,16 @@ func TestAnEphemeralPublicationRenewsTheArtifactAndSharesIt(t *testing.T) {
 	}
 	if got.ShareURL == "" || got.PrivateURL != "" || !got.ExpiresAt.Equal(p.ExpiresAt) {
 		t.Errorf("%+v, want the share link alone", got)
+	}
+}
+
+func TestScriptsThatRunAreNoFinding(t *testing.T) {
+	found := lint.Report{Warnings: []lint.Warning{{Code: lint.ScriptUnclaimed}, {Code: lint.MissingAlt}}}
+	for scripts, want := range map[limits.Scripts]int{limits.ScriptsOn: 1, limits.ScriptsAsk: 2, limits.ScriptsOff: 2} {
+		got := Revision{Warnings: found}.WarningsFor(limits.Policy{Scripts: scripts})
+		if len(got.Warnings) != want {
+			t.Errorf("WarningsFor with scripts %s = %+v, want %d", scripts, got.Warnings, want)
+		}
 	}
 }
 

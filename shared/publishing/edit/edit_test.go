@@ -174,6 +174,9 @@ func TestWhatCannotBeChangedIsRefusedWithoutAWrite(t *testing.T) {
 		"no id":                         {s.revises("nonsense", html("b")), fault.ArtifactNotFound, ""},
 		"a text for a deleted one":      {s.revises(gone, html("b")), fault.ArtifactNotFound, ""},
 		"a mode that is none of texts":  {s.revises(a, edit.Text{Body: "b", Mode: media.Video}), fault.InvalidRequest, ""},
+		"a new text that is too long": {
+			s.publishes(html(strings.Repeat("a", limits.Text+1))), fault.FileSizeCapExceeded, "",
+		},
 	}
 	for name, c := range tests {
 		t.Run(name, func(t *testing.T) {

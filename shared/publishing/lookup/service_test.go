@@ -37,6 +37,7 @@ type fakeStore struct {
 	events   []event.Event
 	members  map[member.Address][]member.Addressee
 	err      error // of the next record
+	readErr  error // of links and artifacts
 	reads    int
 	minted   []token.Claims
 }
@@ -44,15 +45,15 @@ type fakeStore struct {
 func (f *fakeStore) Link(_ context.Context, p id.Public) (*link.Link, error) {
 	f.reads++
 	if p != f.link.Public {
-		return nil, nil
+		return nil, f.readErr
 	}
-	return &f.link, nil
+	return &f.link, f.readErr
 }
 
 func (f *fakeStore) Artifact(_ context.Context, a id.Artifact) (*artifact.Artifact, error) {
 	f.reads++
-	if a != f.artifact.ID {
-		return nil, nil
+	if a != f.artifact.ID || f.readErr != nil {
+		return nil, f.readErr
 	}
 	return &f.artifact, nil
 }
@@ -229,6 +230,19 @@ func TestALookUpThatIsNotRecordedTellsNothing(t *testing.T) {
 	o, err := s.Open(t.Context(), by, f.artifact.ID, "other")
 	if !errors.Is(err, f.err) || o.URL != "" || f.minted != nil {
 		t.Errorf("%+v, %v, want no URL without a record", o, err)
+	}
+}
+
+func TestWhatCannotBeReadIsNotMissing(t *testing.T) {
+	s, f, by := newEnv()
+	f.readErr = fault.NewCode(fault.DatabaseUnavailable)
+	for _, pasted := range []string{string(f.link.Public), string(id.NewPublic()), string(f.artifact.ID)} {
+		if got, err := s.Find(t.Context(), by, pasted); !errors.Is(err, f.readErr) {
+			t.Errorf("Find(%q) = %+v, %v, want %v", pasted, got, err, f.readErr)
+		}
+	}
+	if got, err := s.Open(t.Context(), by, f.artifact.ID, "other"); !errors.Is(err, f.readErr) {
+		t.Errorf("Open = %+v, %v, want %v", got, err, f.readErr)
 	}
 }
 

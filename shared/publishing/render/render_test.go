@@ -149,6 +149,21 @@ func TestATableIsSortedByItsLinks(t *testing.T) {
 		`<td class="v-num">10</td>`, `<th scope="row">n</th><td class="v-num">3</td><td class="v-num">1</td><td class="v-num">-3</td><td class="v-num">10</td>`)
 }
 
+func TestNumbersOfTables(t *testing.T) {
+	for cell, want := range map[string]float64{
+		"-2": -2, "+1.5": 1.5, ".5": .5, "1e3": 1000, " 7 % ": 7, "1,234": 1234, "1,234,567.8": 1234567.8, "123,456": 123456,
+	} {
+		if n, ok := parseNumber(cell); n != want || !ok {
+			t.Errorf("parseNumber(%q) = %v, %t, want %v", cell, n, ok, want)
+		}
+	}
+	for _, cell := range []string{"", "a", "1,23", "1,2345", "1,,234", "12 34", "NaN", strings.Repeat("1", 41)} {
+		if n, ok := parseNumber(cell); ok {
+			t.Errorf("parseNumber(%q) = %v, want no number", cell, n)
+		}
+	}
+}
+
 func TestTheOrderOfALongTableIsThatOfAllItsRows(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("n\n")

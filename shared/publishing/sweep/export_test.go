@@ -270,6 +270,7 @@ func TestAnArchiveIsFullBeforeARevisionThatHasNoRoom(t *testing.T) {
 	}{
 		"files":                           {limits.ExportVolume{Bytes: 1000, Files: 2, Artifacts: 9}, "[[a b] [c d] [e " + long + "]]"},
 		"bytes":                           {limits.ExportVolume{Bytes: 2, Files: 100, Artifacts: 9}, "[[a b] [c d] [e] [" + long + "]]"},
+		"bytes, all used":                 {limits.ExportVolume{Bytes: 4, Files: 100, Artifacts: 9}, "[[a b c d] [e] [" + long + "]]"},
 		"artifacts":                       {limits.ExportVolume{Bytes: 1000, Files: 100, Artifacts: 1}, "[[a b c d] [e] [" + long + "]]"},
 		"a revision larger than the rest": {limits.ExportVolume{Bytes: 20, Files: 100, Artifacts: 9}, "[[a b c d e] [" + long + "]]"},
 	} {
