@@ -55,7 +55,9 @@ func (server *fakeServer) export() *contract.Export {
 	if e.pending > 0 {
 		e.pending--
 		out.Status, out.RetryAfterSeconds = "pending", 5
-		out.ArtifactsDone = 120 - 60*e.pending
+		if out.ArtifactsDone = 120 - 60*e.pending; out.ArtifactsDone < 0 { // it has not begun
+			out.ArtifactsDone, out.ArtifactsTotal = 0, 0
+		}
 		return out
 	}
 	reasons := map[string]string{"expired": "an artifact was deleted", "failed": "some files could not be read"}

@@ -49,22 +49,32 @@ func TestADeadProcessHasNoEffectAnyMore(t *testing.T) {
 }
 
 func TestACallUnderWayDiesWithItsProcess(t *testing.T) {
-	inj := chaos.For(t)
-	d := newDatabase(t, inj)
-	release, done := make(chan struct{}), make(chan error)
-	held := inj.On("PutItem").If(chaos.Key("PK", "held")).Before(chaos.Hold(release))
-	inj.On("PutItem").If(chaos.Key("PK", "fatal")).Before(chaos.Crash)
-	go func() { done <- d.put(t.Context(), "held") }()
-	<-held.Reached()
-	if err := d.put(t.Context(), "fatal"); !errors.Is(err, chaos.ErrCrashed) {
-		t.Errorf("error %v", err)
+	for name, c := range map[string]struct {
+		hold   func(*chaos.Rule, ...chaos.Action) *chaos.Rule
+		stored bool
+	}{
+		"before it is sent":    {(*chaos.Rule).Before, false},
+		"after it took effect": {(*chaos.Rule).After, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inj := chaos.For(t)
+			d := newDatabase(t, inj)
+			release, done := make(chan struct{}), make(chan error)
+			held := c.hold(inj.On("PutItem").If(chaos.Key("PK", "held")), chaos.Hold(release))
+			inj.On("PutItem").If(chaos.Key("PK", "fatal")).Before(chaos.Crash)
+			go func() { done <- d.put(t.Context(), "held") }()
+			<-held.Reached()
+			if err := d.put(t.Context(), "fatal"); !errors.Is(err, chaos.ErrCrashed) {
+				t.Errorf("error %v", err)
+			}
+			inj.Revive()
+			close(release)
+			if err := <-done; !errors.Is(err, chaos.ErrCrashed) {
+				t.Errorf("the held call: %v", err)
+			}
+			d.wantItem(t, "held", c.stored)
+		})
 	}
-	inj.Revive()
-	close(release)
-	if err := <-done; !errors.Is(err, chaos.ErrCrashed) {
-		t.Errorf("the held call: %v", err)
-	}
-	d.wantItem(t, "held", false)
 }
 
 func TestAProcessDiesAlone(t *testing.T) {

@@ -4,8 +4,19 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	stripe "github.com/stripe/stripe-go/v85"
+
+	"vitrine/shared/identity/billing"
+	"vitrine/shared/platform/contract"
 )
+
+func TestWhatAnInvoiceLacksIsNull(t *testing.T) {
+	want := billing.Invoice{Invoice: contract.Invoice{ID: "in_1"}}
+	if diff := cmp.Diff(want, invoiceRow(&stripe.Invoice{ID: "in_1"})); diff != "" {
+		t.Errorf("invoiceRow of a bare invoice (-want +got)\n%s", diff)
+	}
+}
 
 func TestTheEndOfACancelledSubscriptionIsRead(t *testing.T) {
 	period, chosen := time.Unix(1_800_000_000, 0).UTC(), time.Unix(1_800_500_000, 0).UTC()

@@ -73,6 +73,15 @@ func TestT88ADrawingIsAnImageOnly(t *testing.T) {
 	}
 }
 
+func TestAnImageIsAboveTheWayToItsNeighbours(t *testing.T) {
+	main := mainOf(t, sourceOf("b.png", "x", "a.png", "c.png"), Query{})
+	want := `<p class="v-stage"><img src="/v/T/b.png" alt="b.png"></p><p class="v-steps">` +
+		`<a href="/r/T/a.png">Previous: a.png</a> <a href="/r/T/c.png">Next: c.png</a></p>`
+	if main != want {
+		t.Errorf("%s, want %s", main, want)
+	}
+}
+
 // What a page costs is bounded by counts: of bytes read, of values and rows written, of levels.
 func TestT89HostileSizesAreCut(t *testing.T) {
 	deep := 100_000
