@@ -99,13 +99,13 @@ func attributes(items []item) []map[string]types.AttributeValue {
 	return out
 }
 
-// pause waits for d. It returns the error of ctx if that ends first.
+// pause waits for d. It fails like a call that ctx ends.
 func pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-		return ctx.Err()
+		return unavailable(ctx.Err())
 	case <-timer.C:
 		return nil
 	}

@@ -1,12 +1,29 @@
 package dynamo
 
 import (
+	"context"
+	"errors"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 )
+
+func TestAPauseEndsLikeACall(t *testing.T) {
+	late, cancel := context.WithDeadline(ctx, time.Unix(1, 0))
+	defer cancel()
+	if err := pause(late, time.Hour); fault.CodeOf(err) != fault.DatabaseUnavailable {
+		t.Errorf("pause after the deadline = %v, want %s", err, fault.DatabaseUnavailable)
+	}
+	left, cancel := context.WithCancel(ctx)
+	cancel()
+	if err := pause(left, time.Hour); !errors.Is(err, context.Canceled) || fault.CodeOf(err) == fault.DatabaseUnavailable {
+		t.Errorf("pause of a request whose client left = %v, want %v", err, context.Canceled)
+	}
+}
 
 func TestMoreItemsThanOneReadFetchesAreReadInSeveral(t *testing.T) {
 	s := newStore(t)
