@@ -85,7 +85,7 @@ func (d *deployment) localEnvironment() map[string]map[string]string {
 			variables[env.AgentRegistration] = "on"
 		}
 		if f.bundles {
-			variables[env.Bundles] = "1" // one second, because scripts/dev makes bundles at once
+			variables[env.Bundles] = f.bundleInterval(1) // because scripts/dev makes bundles at once
 		}
 		if f.streams {
 			variables[env.ResponseMode] = "buffered" // sam local does not stream

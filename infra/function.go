@@ -132,7 +132,7 @@ func (f *function) environment() *map[string]*string {
 		variables[env.ResponseMode] = jsii.String("stream")
 	}
 	if f.bundles {
-		variables[env.Bundles] = jsii.String(f.bundleInterval())
+		variables[env.Bundles] = jsii.String(f.bundleInterval(wakeSeconds))
 	}
 	if f.registers {
 		variables[env.AgentRegistration] = jsii.String(f.agentRegistration())
@@ -153,12 +153,12 @@ func (f *function) environment() *map[string]*string {
 	return &variables
 }
 
-// bundleInterval returns the setting of a host that asks for bundles.
-func (f *function) bundleInterval() string {
+// bundleInterval returns the setting of a host that asks for bundles, which are made every so many seconds.
+func (f *function) bundleInterval(seconds int) string {
 	if !f.Bundles {
 		return "off"
 	}
-	return strconv.Itoa(wakeSeconds)
+	return strconv.Itoa(seconds)
 }
 
 // agentRegistration returns how much a host says of the registration of agents.

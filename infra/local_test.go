@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"vitrine/shared/platform/env"
 )
 
 // These tests read templates as `sam local start-api` does, which cannot run everywhere.
@@ -191,6 +193,24 @@ func TestTheLocalEnvironmentNamesDeclaredVariablesOnly(t *testing.T) {
 // resource.
 func literal(value string) bool {
 	return slices.Contains([]string{"", "on", "adaptive", "direct", "edge", "stream", "preview", "production"}, value)
+}
+
+func TestTheLocalEnvironmentHasTheBundlesOfTheDeployment(t *testing.T) {
+	for name, want := range map[string]string{"Plain": "1", "Bare": "off"} {
+		var functions map[string]map[string]string
+		readJSON(t, &functions, name, "env.json")
+		asking := 0
+		for function, variables := range functions {
+			if got, asks := variables[env.Bundles]; asks {
+				if asking++; got != want {
+					t.Errorf("%s: %s is told %s=%s, want %s", name, function, env.Bundles, got, want)
+				}
+			}
+		}
+		if asking == 0 {
+			t.Errorf("%s: no function asks for bundles", name)
+		}
+	}
 }
 
 func TestDescribeWritesWhatTheScriptsRead(t *testing.T) {
