@@ -90,12 +90,15 @@ func (c *Caller) once(ctx context.Context, k call, out any) error {
 		return c.unreachable(ctx, k.host, err)
 	}
 	defer resp.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	if err != nil {
 		return c.unreachable(ctx, k.host, err)
 	}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		return c.refused(k, resp, text)
+	}
+	if len(text) > maxAnswer {
+		return c.badResponse(k.host, "it is larger than %d MiB", maxAnswer>>20)
 	}
 	if err := json.Unmarshal(text, out); err != nil {
 		return c.badResponse(k.host, "it is not JSON of the expected form")

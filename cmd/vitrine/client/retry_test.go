@@ -174,6 +174,18 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
+func TestAnAnswerThatIsTooLargeIsNotReadOn(t *testing.T) {
+	fits := strings.Repeat(" ", maxAnswer-2) + "{}"
+	if err := caller(&wire{respond: in(reply(200, fits))}, nil).do(t.Context(), anyCall, &struct{}{}); err != nil {
+		t.Errorf("an answer of %d bytes: %v, want no error", maxAnswer, err)
+	}
+	err := caller(&wire{respond: in(reply(200, " "+fits))}, nil).do(t.Context(), anyCall, &struct{}{})
+	f := wantFailure(t, err, failure.BadResponse, failure.Other)
+	if want := "cannot use the response of https://api.test: it is larger than 16 MiB"; f.Message != want {
+		t.Errorf("message %q, want %q", f.Message, want)
+	}
+}
+
 func TestRefusalOfAnotherServer(t *testing.T) {
 	w := &wire{respond: in(reply(404, "<html>nginx"))}
 	f := wantFailure(t, caller(w, nil).do(t.Context(), anyCall, &struct{}{}), failure.HTTP, failure.NotFound)
