@@ -12,7 +12,7 @@ func TestOnlyAnUnclaimedAgentGetsTheShareLinkAsTheURL(t *testing.T) {
 	for agent, want := range map[bool]string{true: made.ShareURL, false: ""} {
 		out := published(made, credential.Key{FromAgent: agent})
 		if out.URL != want || out.UnlistedURL != made.ShareURL {
-			t.Errorf("published(agent %t) = url %q, unlisted_url %q, want url %q", agent, out.URL, out.UnlistedURL, want)
+			t.Errorf("published to an agent (%t): %q and %q, want the URL %q", agent, out.URL, out.UnlistedURL, want)
 		}
 	}
 }

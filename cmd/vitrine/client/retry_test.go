@@ -88,7 +88,8 @@ func TestARefusalTellsWhenToComeBack(t *testing.T) {
 		"Retry-After: 61": "Run the command again in 1m1s.",
 	} {
 		w := &wire{respond: in(refuse(429, fault.UsagePolicyExceeded, header))}
-		f := wantFailure(t, caller(w, nil).do(t.Context(), anyCall, &struct{}{}), fault.UsagePolicyExceeded, failure.Quota)
+		err := caller(w, nil).do(t.Context(), anyCall, &struct{}{})
+		f := wantFailure(t, err, fault.UsagePolicyExceeded, failure.Quota)
 		if f.Hint != want {
 			t.Errorf("the hint after %q is %q, want %q", header, f.Hint, want)
 		}

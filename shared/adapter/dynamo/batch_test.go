@@ -20,7 +20,8 @@ func TestAPauseEndsLikeACall(t *testing.T) {
 	}
 	left, cancel := context.WithCancel(ctx)
 	cancel()
-	if err := pause(left, time.Hour); !errors.Is(err, context.Canceled) || fault.CodeOf(err) == fault.DatabaseUnavailable {
+	err := pause(left, time.Hour)
+	if !errors.Is(err, context.Canceled) || fault.CodeOf(err) == fault.DatabaseUnavailable {
 		t.Errorf("pause of a request whose client left = %v, want %v", err, context.Canceled)
 	}
 }

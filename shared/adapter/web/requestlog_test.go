@@ -114,9 +114,9 @@ func TestAHostRefusesPanicsInItsOwnForm(t *testing.T) {
 	s.server.Refuse = func(w http.ResponseWriter, _ *http.Request, err error) {
 		http.Error(w, string(fault.CodeOf(err)), http.StatusTeapot)
 	}
-	w := httptest.NewRecorder()
-	r := httptest.NewRequest("GET", "/v/token/early", nil)
-	if s.server.Handler(s.routes()...).ServeHTTP(w, r); w.Code != http.StatusTeapot || w.Body.String() != "internal_error\n" {
+	s.host = s.server.Handler(s.routes()...)
+	w := s.do(t, "GET", "/v/token/early", "")
+	if w.Code != http.StatusTeapot || w.Body.String() != "internal_error\n" {
 		t.Errorf("a panic is answered with %d %s", w.Code, w.Body)
 	}
 }
