@@ -175,7 +175,7 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatIsTooLargeIsNotReadOn(t *testing.T) {
+func TestAnAnswerThatIsTooLargeIsCalledSo(t *testing.T) {
 	fits := strings.Repeat(" ", maxAnswer-2) + "{}"
 	if err := caller(&wire{respond: in(reply(200, fits))}, nil).do(t.Context(), anyCall, &struct{}{}); err != nil {
 		t.Errorf("an answer of %d bytes: %v, want no error", maxAnswer, err)
