@@ -184,6 +184,7 @@ var contents = map[string]string{
 	"second.html": `<p>the second artifact</p>`,
 	"tall.html":   report + `<div style="height:2500px">tall</div>`,
 	"grows.html":  `<style>html{height:calc(100vh + 60px)}</style><p>as tall as its window and a bit</p>`,
+	"triple.html": `<style>html{height:300vh}</style><p>three times as tall as its window</p>`,
 	"script.html": `<p id=said>silent</p><script>document.getElementById("said").textContent = "the script ran"</script>`,
 	"quiet.html":  `<p>says nothing about its height</p>`,
 }

@@ -346,12 +346,15 @@ func TestAPageWithPartsThatStayScrollsByItself(t *testing.T) {
 	p.Go(g.link(blob, g.shows("Tall", "plain", "tall.html", htmlType)))
 	p.Wait(`document.querySelector("iframe")?.clientHeight > 2500`)
 	f := p.Frame("tall.html")
+	browser.Eval[bool](f, `(addEventListener("message", (e) => { if (e.source === parent) window.came = e.data.top }), true)`)
+	browser.Eval[bool](&p.Document, `(scrollTo(0, 1000), true)`)
 	tell := func(fixed string) {
 		browser.Eval[bool](f, `(parent.postMessage({type: "vitrine:fixed", fixed: `+fixed+`}, "*"), true)`)
 	}
 	const height = `document.querySelector("iframe").clientHeight`
 	tell("true")
 	p.Wait(height + " < innerHeight")
+	f.Wait("came > 700 && came < 1000") // the bar and what is above the frame are less than 300 px
 	browser.Eval[bool](f, `(parent.postMessage({type: "vitrine:viewer-height", height: 2999}, "*"), true)`)
 	tell("1") // no boolean
 	p.Wait(height + " === 2999")
@@ -380,6 +383,12 @@ func TestContentThatGrowsWithItsFrameIsStopped(t *testing.T) {
 		t.Errorf("followed %d growths", n)
 	}
 	p.Frame("grows.html").Wait("document.documentElement.scrollHeight > innerHeight") // it scrolls by itself now
+
+	p.Go(g.link(blob, g.shows("Triple", "plain", "triple.html", htmlType)))
+	p.Wait(`grown.length > 3 && grown.at(-1) === ""`)
+	if browser.Eval[bool](&p.Document, `grown.some((height) => parseFloat(height) > 1e6)`) {
+		t.Error("the frame grew to an absurd height")
+	}
 }
 
 const gone = "It may have expired or been withdrawn, or a piece of it got lost on the way: everything after the # belongs to it. Ask whoever shared it for a fresh one."

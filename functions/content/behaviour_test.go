@@ -1,6 +1,7 @@
 package content_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -174,6 +175,19 @@ func TestAPageTellsWhetherPartsOfItStayInPlace(t *testing.T) {
 		browser.Eval[bool](d, `(window.auto && document.querySelector("p").click(), true)`)
 		p.Wait(`told.join(" ") === "` + want + `"`)
 	}
+}
+
+func TestAPageGoesWhereItsReaderWas(t *testing.T) {
+	_, p, d := runs(t, `<p style="height:3000px">a<p id=b style="height:3000px">b`)
+	come := func(top int) {
+		browser.Eval[bool](&p.Document, fmt.Sprintf(
+			`(document.querySelector("iframe").contentWindow.postMessage({type: "vitrine:scroll", top: %d}, "*"), true)`, top))
+	}
+	come(1200)
+	d.Wait("scrollY === 1200")
+	browser.Eval[bool](d, `(postMessage({type: "vitrine:scroll", top: 50}, "*"), location.hash = "b", scrollTo(0, 0), true)`)
+	come(0)
+	d.Wait("scrollY > 2900")
 }
 
 func TestAPageThatStaysEmptyTellsWhatFailed(t *testing.T) {

@@ -22,8 +22,8 @@ var frameSource string
 // may have blocked: elements other than this one, event handler attributes, or javascript: links. Data blocks and import
 // maps do not count. Elements whose names hide methods of the document make it false.
 var frameScript = script.Height(script.Place + compact(frameSource) +
-	`const run='script:not([type]),script[type=""],script[type="module"],script[type*="javascript"],` +
-	`script[type*="ecmascript"]';` +
+	`const run='script:not([type]),script[type=""],script[type=module],script[type*=javascript],` +
+	`script[type*=ecmascript]';` +
 	`let scripts=false,seen;const report=()=>{if(!seen&&d.readyState!=="loading"){seen=true;` +
 	`try{scripts=!!d.querySelector(run)||!!d.querySelector('a[href^="javascript:" i]')||` +
 	`d.evaluate('boolean(//@*[starts-with(name(),"on")])',d,null,3,null).booleanValue}catch{}}tell()};`)
@@ -34,6 +34,9 @@ var frameElement = "\n<script>" + frameScript + "</script>\n"
 var spaced = strings.NewReplacer(" => ", "=>", " = ", "=", " === ", "===", ", ", ",", " ? ", "?", " && ", "&&", " || ", "||",
 	" ?? ", "??", " + ", "+", " > ", ">", " <= ", "<=", ": ", ":", ") {", "){", "{ ", "{", " }", "}", "if (", "if(",
 	"for (", "for(", "try {", "try{", "catch {", "catch{")
+
+// ended removes what may stand before the end of a block or list. No string of the script has it.
+var ended = strings.NewReplacer(";}", "}", ",}", "}", ",)", ")")
 
 // compact returns a script without its indentation, without lines that are comments, and without spaces around signs and
 // line ends after them.
@@ -48,7 +51,7 @@ func compact(source string) string {
 			out.WriteByte('\n')
 		}
 	}
-	return out.String()
+	return ended.Replace(out.String())
 }
 
 const (

@@ -15,7 +15,7 @@
       getItem: (name) => items.get(`${name}`) ?? null,
       setItem: (name, value) => {
         const next = new Map(items).set(`${name}`, `${value}`);
-        if ([...next].reduce((n, [k, v]) => n + k.length + v.length, 0) > quota) throw new DOMException("more than 5 MB", "QuotaExceededError");
+        if ([...next].reduce((n, [k, v]) => n + k.length + v.length, 0) > quota) throw new DOMException("5 MB", "QuotaExceededError");
         items = next;
       },
       removeItem: (name) => void items.delete(`${name}`),
@@ -68,51 +68,59 @@
     }
   };
   const inside = (url) => url?.origin === location.origin && url.pathname.startsWith(prefix);
-  on("click", (event) => {
-    if (event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
-    const link = event.composedPath().find((node) => /^(a|area)$/i.test(node.localName) && node.href);
+  on("click", (e) => {
+    if (e.defaultPrevented || e.button || e.ctrlKey || e.metaKey || e.shiftKey || e.altKey) return;
+    const link = e.composedPath().find((node) => /^(a|area)$/i.test(node.localName) && node.href);
     if (!link || link.hasAttribute("download")) return;
     const url = resolved(link.href.baseVal ?? link.href);
-    const whole = /^_(top|parent)$/i.test(link.getAttribute("target") ?? "");
+    const whole = /^_(top|parent)$/i.test(link.getAttribute("target"));
     if (inside(url) ? !whole : !/^(https?|mailto|tel):$/.test(url?.protocol)) return;
-    event.preventDefault();
+    e.preventDefault();
     if (inside(url)) location.href = url;
     else open(url.href, "_blank", "noopener");
   });
-  on("submit", (event) => {
-    const form = event.target, by = event.submitter;
+  on("submit", (e) => {
+    const form = e.target, by = e.submitter;
     const set = (name) => by?.getAttribute("form" + name) ?? form.getAttribute(name);
     const url = resolved(set("action") || d.URL);
-    if (event.defaultPrevented || !/^(get)?$/i.test(set("method") ?? "") || !inside(url)) return;
-    event.preventDefault();
+    if (e.defaultPrevented || !/^(get)?$/i.test(set("method") ?? "") || !inside(url)) return;
+    e.preventDefault();
     url.search = new URLSearchParams([...new FormData(form, by)].filter(([, value]) => typeof value === "string"));
     location.href = url;
   });
 
-  // What stays in place while the page scrolls, as bars and dialogs do, needs a frame that is no taller than the window.
+  // What stays in place while the page scrolls, as bars and dialogs do, needs a frame that is no taller than the window. The
+  // page around tells how far its reader had come in the tall one.
   let fixed;
   const stays = () => {
-    const now = [...d.querySelectorAll("body *")].slice(0, 3000).some((e) => /fixed|sticky/.test(getComputedStyle(e).position));
+    const now = fixed || [...d.querySelectorAll("body *")].slice(0, 3e3).some((it) => /fixed|sticky/.test(getComputedStyle(it).position));
     if (now !== fixed) post("fixed", { fixed: now });
     fixed = now;
   };
+  on("DOMContentLoaded", stays);
   on("load", stays);
   on("click", () => setTimeout(stays));
+  on("message", ({ source, data }) => {
+    if (source !== parent || data?.type !== "vitrine:scroll") return;
+    const go = () => data.top ? scrollTo(0, data.top) : d.querySelector(":target")?.scrollIntoView();
+    go();
+    on("resize", go, { once: true });
+  });
 
   // A page that is still empty a while after something in it failed tells what: files by their paths, others by their hosts,
   // and errors by their messages.
   const failed = new Set();
   const miss = (to) => {
     const url = resolved(to) ?? {};
-    failed.add(inside(url) ? url.pathname.slice(prefix.length) : url.origin === location.origin ? url.pathname : url.host || `${to}`);
+    failed.add(inside(url) ? url.pathname.slice(prefix.length) : url.origin === location.origin ? url.pathname : url.host || to);
   };
   on("error", ({ target, message }) => (message ? failed.add(message) : miss(target.src || target.href)), true);
-  d.addEventListener("securitypolicyviolation", (event) => miss(event.blockedURI));
+  d.addEventListener("securitypolicyviolation", (e) => miss(e.blockedURI));
   on("load", () => setTimeout(() => {
     const drawn = [...d.querySelectorAll("img,svg,canvas,video,iframe,input")];
-    if (!failed.size || d.body?.innerText.trim() || drawn.some((e) => e.getClientRects().length)) return;
-    post("blank", { failed: [...failed].slice(0, 5).map((text) => text.slice(0, 200)) });
-  }, 3000));
+    if (!failed.size || d.body?.innerText.trim() || drawn.some((it) => it.getClientRects().length)) return;
+    post("blank", { failed: [...failed] });
+  }, 3e3));
 
   // A state tells the place, too. Some browsers let no state change the path here: then the state stays, and the address
   // does not.

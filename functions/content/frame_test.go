@@ -29,7 +29,7 @@ func newFrames(t *testing.T) *frames {
 	t.Cleanup(own.Close)
 	page := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w,
-			`<!doctype html><script>heights = []; addEventListener("message", e => heights.push([e.origin, e.data.type, e.data.height]))</script>
+			`<!doctype html><script>heights = []; addEventListener("message", e => e.data.height && heights.push([e.origin, e.data.type, e.data.height]))</script>
 <iframe sandbox="allow-scripts allow-forms allow-modals allow-popups allow-popups-to-escape-sandbox" src=%q></iframe>`, r.URL.Query().Get("src"))
 	})
 	f.app, f.other = httptest.NewServer(page), httptest.NewServer(page)

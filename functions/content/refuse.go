@@ -54,7 +54,7 @@ func (h *Host) notice(w http.ResponseWriter, r *http.Request, err error, sentenc
 	// An error means that the client left.
 	_, _ = fmt.Fprintf(w, `<!doctype html><html lang="en"><meta name="viewport" content="width=device-width"><title>Not shown</title>
 <style>body { font: 1rem/1.5 system-ui, sans-serif; margin: 2rem; overflow-wrap: anywhere }</style>
-<p>%s</p>%s`, sentence, frameElement)
+<p>%s</p>`, sentence)
 }
 
 // allowFrame sets the headers of an answer that the app may frame and nobody keeps.

@@ -7,17 +7,17 @@ package script
 // which adds a listener to the window, and post, which posts a message of a type to the page around.
 func Height(declarations string) string {
 	return `(()=>{` +
-		`let told=0,said=false;` +
+		`let told,said=false;` +
 		`const d=document,on=addEventListener,post=(type,more)=>parent.postMessage({type:"vitrine:"+type,...more},"*");` +
 		`const tell=()=>{` +
 		`const e=d.documentElement,b=d.body;` +
 		`const height=Math.ceil(Math.max(1,e.offsetHeight,b?b.scrollHeight:0));` +
-		`if(height===told&&scripts===said||!(height>0&&height<=50000000))return;` +
+		`if(height===told&&scripts===said||!(height>0&&height<=5e7))return;` +
 		`told=height;said=scripts;post("viewer-height",{height,scripts})};` +
 		declarations +
 		`on("DOMContentLoaded",report);on("load",report);` +
-		`if(window.ResizeObserver){const o=new ResizeObserver(report),body=()=>d.body&&o.observe(d.body);` +
-		`o.observe(d.documentElement);body();on("DOMContentLoaded",body)}` +
+		`const o=new ResizeObserver(report),body=()=>d.body&&o.observe(d.body);` +
+		`o.observe(d.documentElement);body();on("DOMContentLoaded",body)` +
 		`})()`
 }
 

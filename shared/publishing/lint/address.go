@@ -147,7 +147,7 @@ func (l *Linter) find(f *findings, r reference, at string) {
 		f.add(code, r.missing, r.line, at, cmp.Or(instead, l.relative(from, cmp.Or(named, l.revision.Entrypoint))))
 		return
 	}
-	if l.paths[named] {
+	if l.paths[named] || r.loads == nil && l.opens(named) {
 		return
 	}
 	if right, ok := l.folded[strings.ToLower(named)]; ok {
@@ -159,6 +159,11 @@ func (l *Linter) find(f *findings, r reference, at string) {
 		instead = relative(from, index)
 	}
 	f.add(MissingFile, r.missing, r.line, at, instead)
+}
+
+// opens reports whether the viewers lead a link on to a page or folder that it names as web servers do.
+func (l *Linter) opens(named string) bool {
+	return l.folders[path.Clean(named)] || l.paths[named+".html"]
 }
 
 // fromRoot returns what to write in a file instead of an address with a leading slash, which has no query or fragment.

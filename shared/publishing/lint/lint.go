@@ -4,6 +4,7 @@ package lint
 
 import (
 	"cmp"
+	"path"
 	"slices"
 	"strings"
 
@@ -59,6 +60,7 @@ type Revision struct {
 type Linter struct {
 	revision Revision
 	paths    map[string]bool
+	folders  map[string]bool
 	folded   map[string]string // paths by their lower case
 }
 
@@ -67,10 +69,14 @@ func New(r Revision) *Linter {
 	l := &Linter{
 		revision: r,
 		paths:    make(map[string]bool, len(r.Paths)),
+		folders:  map[string]bool{".": true},
 		folded:   make(map[string]string, len(r.Paths)),
 	}
 	for _, p := range r.Paths {
 		l.paths[p] = true
+		for dir := path.Dir(p); !l.folders[dir]; dir = path.Dir(dir) {
+			l.folders[dir] = true
+		}
 		l.folded[strings.ToLower(p)] = p
 	}
 	return l

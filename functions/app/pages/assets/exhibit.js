@@ -56,7 +56,6 @@ export function frame(source, title, runs) {
   drop();
   exhibit = build(source, title, runs);
   part("case").replaceChildren(exhibit.frame);
-  part("case").classList.remove("still");
 }
 
 // swap is frame for a reader who is in the middle of what is on show: that stays until the content has loaded, and the
@@ -105,8 +104,10 @@ export function empty(shut = true) {
 
 // The content tells its height, so that the page scrolls as one. A page that is as tall as its window and a bit would
 // grow with every answer: from the 6th growth without a second of rest we follow slowly, after the 10th no more, and
-// the frame gets a scroll bar of its own.
+// the frame gets a scroll bar of its own. One that is several times as tall as its window gets that after the 4th growth,
+// once it is absurdly tall.
 const pause = { rest: 1000, quick: 80, slow: 400, patient: 6, last: 10 };
+const absurd = 100_000;
 
 addEventListener("message", (event) => {
   const it = [exhibit, coming].find((one) => one && event.source === one.frame.contentWindow);
@@ -127,8 +128,10 @@ addEventListener("message", (event) => {
     part("blank").hidden = asleep;
   }
   if (type === "vitrine:fixed") {
+    const { top, bar } = edge(it.frame);
     it.still = fixed === true;
     if (it === exhibit) fit(it);
+    if (it.still) event.source.postMessage({ type: "vitrine:scroll", top: Math.max(0, bar - top) }, "*");
   }
   if (type !== "vitrine:viewer-height" || !Number.isFinite(height) || height <= 0 || height > 50_000_000) return;
   if (it.frozen) return;
@@ -141,18 +144,20 @@ addEventListener("message", (event) => {
   it.timer ??= setTimeout(fit, Math.max(0, it.applied + wait - now), it);
 });
 
+// edge returns where the frame begins, and where the bar above it ends, in pixels from the top of the window.
+const edge = (frame) => ({ top: frame.getBoundingClientRect().top, bar: parseFloat(getComputedStyle(frame).scrollMarginTop) });
+
 function fit(it) {
   it.timer = undefined;
   if (it !== exhibit) return;
   const { frame, wanted, still } = it;
-  part("case").classList.toggle("still", still);
   if (still) frame.style.minHeight = ""; // it scrolls by itself
   if (still || !wanted) return;
   const have = frame.clientHeight;
   if (wanted <= have && !frame.style.minHeight) return; // it fits into the window
   if (wanted > have) it.streak++;
   it.applied = performance.now();
-  it.frozen = it.streak > pause.last;
+  it.frozen = it.streak > pause.last || (it.streak > 3 && wanted > absurd);
   frame.style.minHeight = it.frozen ? "" : `${wanted}px`;
   aim(it);
 }
@@ -161,7 +166,8 @@ function fit(it) {
 function aim({ frame, target, still }) {
   if (still || !(target < frame.clientHeight)) return;
   exhibit.target = undefined;
-  scrollTo({ top: scrollY + frame.getBoundingClientRect().top + target - parseFloat(getComputedStyle(frame).scrollMarginTop) });
+  const { top, bar } = edge(frame);
+  scrollTo({ top: scrollY + top + target - bar });
 }
 
 // The address of the page has the place of the frame as at, so that a reload or a bookmark leads there again. Only what is
