@@ -19,6 +19,7 @@ type fileResponse struct {
 	content.File
 	kind      media.Type
 	html, svg bool
+	text      bool   // becomes smaller when it is packed
 	framed    bool   // loaded into a viewer frame
 	policy    string // content security policy
 	script    string // element that is added to the file's bytes
@@ -41,6 +42,7 @@ func (h *Host) fileResponse(f content.File, r *http.Request) fileResponse {
 		html: media.IsHTML(f.Path),
 		svg:  media.IsSVG(f.Path),
 	}
+	e.text = media.Packs(e.kind.ContentType) || media.IsText(f.Path)
 	e.framed = web.ViewerFrame(r) && !e.kind.Attachment
 	if e.framed && e.html {
 		e.script = frameElement

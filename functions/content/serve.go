@@ -7,10 +7,12 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/pack"
 	"vitrine/shared/publishing/content"
 )
 
@@ -55,7 +57,11 @@ func (h *Host) serve(w http.ResponseWriter, r *http.Request, found content.File)
 		slog.String("artifact", string(found.Artifact)),
 		slog.String("revision", string(found.Revision)))
 	e := h.fileResponse(found, r)
-	if web.Unchanged(r, e.etag) {
+	if e.text {
+		web.Packable(w)
+	}
+	if known := web.Unchanged(r, e.etag); known != "" {
+		e.etag = known
 		e.describe(w.Header())
 		w.WriteHeader(http.StatusNotModified)
 		return nil
@@ -65,6 +71,12 @@ func (h *Host) serve(w http.ResponseWriter, r *http.Request, found content.File)
 		e.describe(w.Header())
 		unsatisfiable(w, p, e.Size)
 		return nil
+	}
+	if packed, err := h.packed(r, e); err != nil || packed != "" {
+		if err == nil {
+			e.sendPacked(w, r, packed)
+		}
+		return err
 	}
 	body, err := h.open(r, e, p)
 	if err != nil {
@@ -92,6 +104,29 @@ func (h *Host) open(r *http.Request, e fileResponse, p part) (io.ReadCloser, err
 		return http.NoBody, nil
 	}
 	return h.Reader.Open(r.Context(), e.File, web.ClientAddress(r), p.from, p.size)
+}
+
+// packed returns the packed form of a response from memory. It is empty if there is none, or the client does not accept
+// it.
+func (h *Host) packed(r *http.Request, e fileResponse) (string, error) {
+	form := content.Form{Coding: web.AcceptedCoding(r)}
+	if form.Coding == "" || !e.text || e.length() < pack.MinSize {
+		return "", nil
+	}
+	if e.script != "" {
+		form.Variant, form.Edit = e.etag, e.framedBody
+	}
+	return h.Reader.Packed(r.Context(), e.File, form)
+}
+
+// sendPacked writes a response that is packed.
+func (f fileResponse) sendPacked(w http.ResponseWriter, r *http.Request, packed string) {
+	length := int64(len(packed))
+	f.describe(w.Header())
+	web.Packed(w, r, web.AcceptedCoding(r), length, f.length())
+	if err := transfer(w, strings.NewReader(packed), length); err != nil {
+		web.Abort(r.Context(), err)
+	}
 }
 
 // send writes the response. A failure after the status has been written can only break the connection.

@@ -186,6 +186,23 @@ func (e *env) listen(t testing.TB) *httptest.Server {
 	return server
 }
 
+// fetch reads a URL over TCP, in a coding; empty: without asking for one.
+func fetch(t testing.TB, url, coding string) *http.Response {
+	t.Helper()
+	r, err := http.NewRequest("GET", url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if coding != "" {
+		r.Header.Set("Accept-Encoding", coding)
+	}
+	resp, err := (&http.Transport{DisableCompression: true, DisableKeepAlives: true}).RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp
+}
+
 func TestF63ObjectStoreFailsWithinTheAnswer(t *testing.T) {
 	const size, given = 1 << 20, 300 << 10
 	for name, err := range map[string]error{
@@ -198,10 +215,7 @@ func TestF63ObjectStoreFailsWithinTheAnswer(t *testing.T) {
 			s.Files = append(s.Files, tree.File{Path: "big.html", Size: size, Object: tree.Object{Session: "upl_1"}})
 			s.Body = func(int64) io.ReadCloser { return &breaking{given, err} }
 			server := s.listen(t)
-			resp, err := http.Get(server.URL + "/v/" + s.Token() + "/big.html")
-			if err != nil {
-				t.Fatal(err)
-			}
+			resp := fetch(t, server.URL+"/v/"+s.Token()+"/big.html", "")
 			got, err := io.Copy(io.Discard, resp.Body)
 			resp.Body.Close()
 			if resp.StatusCode != 200 || resp.ContentLength != size || got > given || !errors.Is(err, io.ErrUnexpectedEOF) {

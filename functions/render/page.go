@@ -61,7 +61,8 @@ func (h *Host) serve(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if web.Unchanged(r, a.etag) {
+	if known := web.Unchanged(r, a.etag); known != "" {
+		a.etag = known
 		a.describe(w.Header())
 		w.WriteHeader(http.StatusNotModified)
 		return nil

@@ -45,7 +45,7 @@ func TestAPageIsServedWithItsHeaders(t *testing.T) {
 			"X-Robots-Tag":           "noindex, nofollow",
 			"Referrer-Policy":        "no-referrer",
 			"X-Frame-Options":        c.frame,
-			"Vary":                   "Sec-Fetch-Dest, Sec-Fetch-Mode",
+			"Vary":                   "Sec-Fetch-Dest, Sec-Fetch-Mode, Accept-Encoding",
 			"Content-Security-Policy": "default-src 'none'; " + c.scripts + "style-src " + render.StyleHash + "; img-src " + c.own +
 				" data:; media-src " + c.own + "; base-uri 'none'; form-action 'none'; " + c.ancestors,
 		} {

@@ -98,7 +98,7 @@ func (s *Server) Handler(routes ...Route) http.Handler {
 		mux.HandleFunc("/{$}", allowed.refuse)
 	}
 	mux.HandleFunc("/", notFound)
-	return s.Around(s.exact(mux))
+	return s.Around(Pack(s.exact(mux)))
 }
 
 // rootMethods are the methods of the path /.

@@ -65,15 +65,18 @@ func preflight(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// Unchanged reports whether the client's copy has this ETag. It compares If-None-Match weakly.
-func Unchanged(r *http.Request, etag string) bool {
+// Unchanged returns the ETag of the client's copy if that is a form of the text with this one, packed or not; else an
+// empty text. It compares If-None-Match weakly.
+func Unchanged(r *http.Request, etag string) string {
 	for _, line := range r.Header.Values("If-None-Match") {
 		for tag := range strings.SplitSeq(line, ",") {
-			tag = strings.TrimSpace(tag)
-			if tag == "*" || strings.TrimPrefix(tag, "W/") == etag {
-				return true
+			switch tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/"); {
+			case tag == "*":
+				return etag
+			case plainTag(tag) == etag:
+				return tag
 			}
 		}
 	}
-	return false
+	return ""
 }

@@ -108,3 +108,16 @@ func ModeOf(entrypoint string) Mode {
 func extension(file string) string {
 	return strings.ToLower(strings.TrimPrefix(path.Ext(file), "."))
 }
+
+// Packs reports whether bodies of a content type become smaller when they are packed. Streams of events do not count,
+// because each event has to leave at once.
+func Packs(contentType string) bool {
+	kind, _, _ := strings.Cut(contentType, ";")
+	switch kind {
+	case "application/json", "application/javascript", "application/wasm", "application/xml", "font/otf", "font/ttf":
+		return true
+	case "text/event-stream":
+		return false
+	}
+	return strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "+json") || strings.HasSuffix(kind, "+xml")
+}

@@ -84,3 +84,12 @@ func HasText(file string) bool {
 	}
 	return false
 }
+
+// IsText reports whether the page of a file shows it as text, even if browsers save the file itself.
+func IsText(file string) bool {
+	switch ViewOf(file) {
+	case MarkdownView, CodeView, LogView, TableView, DataView, NotebookView, PatchView:
+		return true
+	}
+	return false
+}

@@ -9,6 +9,7 @@ import (
 	"vitrine/shared/platform/cache"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/pack"
 	"vitrine/shared/publishing/tree"
 )
 
@@ -44,6 +45,46 @@ func (r *Reader) openCached(ctx context.Context, f File, offset, size int64) (io
 		return nil, err
 	}
 	return io.NopCloser(strings.NewReader(text[offset : offset+size])), nil
+}
+
+// Form is how a file is sent.
+type Form struct {
+	Coding pack.Coding
+	// Variant names what Edit makes of the bytes. It is empty for the file itself, for which Edit is nil.
+	Variant string
+	Edit    func(io.Reader) io.Reader
+}
+
+// packedKey is the key of a packed file in the cache.
+type packedKey struct {
+	objectKey
+	coding  pack.Coding
+	variant string
+}
+
+// Packed returns a packed form of a file that is kept in memory, where the form is kept too. It returns an empty text
+// for another file, and while too much is being packed. Refusals are those of Open.
+func (r *Reader) Packed(ctx context.Context, f File, form Form) (string, error) {
+	if !r.cacheable(f) {
+		return "", nil
+	}
+	key := packedKey{objectKey{f.home, f.Object, f.Content()}, form.Coding, form.Variant}
+	return cache.Get(ctx, r.Cache, key, fault.StorageUnavailable, func(ctx context.Context) (string, int64, error) {
+		body, err := r.openCached(ctx, f, 0, f.Size)
+		if err != nil {
+			return "", 0, err
+		}
+		defer body.Close()
+		text := io.Reader(body)
+		if form.Edit != nil {
+			text = form.Edit(body)
+		}
+		packed, err := pack.Text(form.Coding, text)
+		if packed == "" {
+			return "", 0, err
+		}
+		return packed, allocated(int64(len(packed))), err
+	})
 }
 
 // readObject reads the bytes of a file and checks their digest.
