@@ -63,6 +63,9 @@ type route struct {
 	parent string
 	// noReferrer keeps the address of the page from the sites that it links to.
 	noReferrer bool
+	// packed marks answers that hold nothing of a session, so that their size may tell what they hold. The answers of all
+	// other routes are not packed.
+	packed bool
 }
 
 // endpoint is what answers a route: a handler for everybody, or members, or operators.
@@ -123,13 +126,13 @@ func (h *Host) routes() []route {
 // openRoutes are open to everybody: the front page, the viewer of access links, and signing in and out.
 func (h *Host) openRoutes() []route {
 	return []route{
-		{method: "GET", path: "/{$}", handle: timed(h.home)},
-		{method: "GET", path: "/al/{publicId}", handle: handler(h.viewer)},
+		{method: "GET", path: "/{$}", handle: timed(h.home), packed: true},
+		{method: "GET", path: "/al/{publicId}", handle: handler(h.viewer), packed: true},
 		{method: "POST", path: "/al/{publicId}", handle: handler(h.openPasted)},
 		{method: "POST", path: "/api/access-links/resolve", handle: handler(h.resolve)},
 		{method: "POST", path: "/api/access-links/qr", handle: handler(h.qr)},
-		{method: "GET", path: "/assets/{build}/{name}", handle: handler(asset)},
-		{method: "GET", path: "/scripts/{program}/{file...}", handle: handler(h.program)},
+		{method: "GET", path: "/assets/{build}/{name}", handle: handler(asset), packed: true},
+		{method: "GET", path: "/scripts/{program}/{file...}", handle: handler(h.program), packed: true},
 		{method: "GET", path: "/healthz", handle: fixed("application/json", "no-store", `{"ok":true,"app":"app"}`)},
 		{method: "GET", path: "/robots.txt", handle: fixed("text/plain; charset=utf-8", "public, max-age=3600", robots)},
 		{
@@ -285,7 +288,11 @@ func (h *Host) Handler() http.Handler {
 	mux := http.NewServeMux()
 	allowed := map[string][]string{}
 	for _, r := range h.routes() {
-		mux.HandleFunc(r.method+" "+r.path, h.answer(h.serve(r)))
+		var handle http.Handler = h.answer(h.serve(r))
+		if r.packed {
+			handle = web.Pack(handle)
+		}
+		mux.Handle(r.method+" "+r.path, handle)
 		allowed[r.path] = append(allowed[r.path], r.method)
 		switch {
 		case r.acts:

@@ -15,6 +15,7 @@ import (
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/pack"
 )
 
 // home is the front page; members are redirected to theirs. Caches must ask again, because it differs before and after
@@ -171,7 +172,13 @@ func asset(w http.ResponseWriter, r *http.Request) error {
 	if r.PathValue("build") != pages.Build() {
 		cache = "no-store"
 	}
-	return fixed(a.Type, cache, string(a.Body))(w, r)
+	c := web.AcceptedCoding(r)
+	if c == "" || len(a.Body) < pack.MinSize {
+		return fixed(a.Type, cache, string(a.Body))(w, r)
+	}
+	packed := a.Packed(c)
+	web.Packed(w, r, c, int64(len(packed)), int64(len(a.Body)))
+	return fixed(a.Type, cache, string(packed))(w, r)
 }
 
 func fixed(contentType, cache, body string) handler {

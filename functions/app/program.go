@@ -1,7 +1,6 @@
 package app
 
 import (
-	"compress/gzip"
 	"errors"
 	"io/fs"
 	"net/http"
@@ -12,8 +11,7 @@ import (
 )
 
 // program serves a file of a third-party program, which pages of files load on the content origin. The path names the
-// version, so that browsers keep it for ever. Scripts are compressed here, because no gateway does it and the largest
-// come close to the limit of what a function may answer. Fonts are compressed already.
+// version, so that browsers keep it for ever.
 func (h *Host) program(w http.ResponseWriter, r *http.Request) error {
 	name, ok := script.Find(r.PathValue("program"), r.PathValue("file"))
 	if !ok || h.Programs == nil {
@@ -27,22 +25,13 @@ func (h *Host) program(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	header := w.Header()
-	font := strings.HasSuffix(name, ".woff2")
 	header.Set("Content-Type", "text/javascript; charset=utf-8")
-	if font {
+	if strings.HasSuffix(name, ".woff2") {
 		header.Set("Content-Type", "font/woff2")
 	}
 	header.Set("Cache-Control", "public, max-age=31536000, immutable")
 	header.Set("Access-Control-Allow-Origin", "*") // sandboxed pages have an opaque origin, and the files are public
 	header.Set("Cross-Origin-Resource-Policy", "cross-origin")
-	header.Set("Vary", "Accept-Encoding")
-	if font || !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-		_, _ = w.Write(text) // a failure means that the client left
-		return nil
-	}
-	header.Set("Content-Encoding", "gzip")
-	packed := gzip.NewWriter(w)
-	_, _ = packed.Write(text)
-	_ = packed.Close()
+	_, _ = w.Write(text) // a failure means that the client left
 	return nil
 }

@@ -1,18 +1,19 @@
 package app
 
 import (
-	"compress/gzip"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"testing/fstest"
 
+	"vitrine/scripts/testkit/unpack"
 	"vitrine/shared/platform/script"
 )
 
 func TestProgramsOfPagesAreServedToEverybody(t *testing.T) {
-	const text = "export default 1;\n"
+	text := strings.Repeat("export default 1;\n", 100)
 	h, _ := host(nil)
 	h.Programs = fstest.MapFS{
 		"node_modules/mermaid/dist/mermaid.esm.min.mjs":                                       {Data: []byte(text)},
@@ -29,18 +30,11 @@ func TestProgramsOfPagesAreServedToEverybody(t *testing.T) {
 		return w.Result()
 	}
 	whole := script.Mermaid.URL("")
-	for _, encoding := range []string{"", "gzip, br"} {
+	for encoding, coding := range map[string]string{"": "", "gzip, br": "gzip", "gzip, deflate, br, zstd": "zstd"} {
 		r := get(whole, encoding)
-		body := io.Reader(r.Body)
-		if r.Header.Get("Content-Encoding") == "gzip" {
-			unpacked, err := gzip.NewReader(r.Body)
-			if err != nil {
-				t.Fatal(err)
-			}
-			body = unpacked
-		}
-		got, err := io.ReadAll(body)
-		if r.StatusCode != http.StatusOK || string(got) != text || err != nil || (encoding == "") != (r.Header.Get("Content-Encoding") == "") {
+		packed, err := io.ReadAll(r.Body)
+		got := unpack.Text(t, r.Header, packed)
+		if r.StatusCode != http.StatusOK || got != text || err != nil || r.Header.Get("Content-Encoding") != coding {
 			t.Errorf("%q: %d %q %v %v", encoding, r.StatusCode, got, err, r.Header)
 		}
 		wantHeaders(t, encoding, r,
