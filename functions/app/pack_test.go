@@ -39,6 +39,47 @@ func TestT96WhatASessionHoldsIsNeverPacked(t *testing.T) {
 	}
 }
 
+// TestT96GuessesAtASecretAllHaveOneSize sends a member's browser to a page that repeats what the address says beside the
+// signed URL of a file, and looks for a letter whose answer is shorter than those of the others.
+func TestT96GuessesAtASecretAllHaveOneSize(t *testing.T) {
+	const secret = "8703/v/scripts/report.html"
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_/."
+	h := newServices().handler()
+	size := func(guess string) int {
+		r := signedIn(h, "GET", "/v/"+artifactID+"?at=report.html%23"+guess, nil, packing...)
+		body := text(t, r)
+		if strings.Count(body, secret) == 0 || !strings.Contains(body, "report.html#"+guess) {
+			t.Fatalf("the page does not have the guess %s beside the secret: %s", guess, body)
+		}
+		return len(body)
+	}
+	asked := 0
+	for known := len("8703/v/"); asked < 2000; known = max(len("8703/v/"), (known+1)%len(secret)) {
+		right := size(secret[:known+1])
+		for _, letter := range letters {
+			if asked++; size(secret[:known]+string(letter)) != right {
+				t.Fatalf("the letter %q after %s has another size than the right one", letter, secret[:known])
+			}
+		}
+	}
+}
+
+// TestT96WhatIsPackedKnowsNothingOfItsReader compares what somebody gets with what a member gets, who asks for something
+// else in the query.
+func TestT96WhatIsPackedKnowsNothingOfItsReader(t *testing.T) {
+	h := newServices().handler()
+	for _, path := range []string{"/al/" + publicID, asset0("vitrine.css"), asset0("viewer.js")} {
+		somebody := text(t, send(h, "GET", path, "", packing...))
+		if member := text(t, signedIn(h, "GET", path+"?q=guess&at=guess", nil, packing...)); member != somebody {
+			t.Errorf("%s depends on who asks", path)
+		}
+	}
+	wantRedirect(t, "the front page", signedIn(h, "GET", "/", nil, packing...), "/dashboard")
+	if one, two := text(t, send(h, "GET", "/", "")), text(t, send(h, "GET", "/?q=guess", "")); one != two {
+		t.Error("the front page repeats the query")
+	}
+}
+
 func TestWhatIsTheSameForEverybodyIsPacked(t *testing.T) {
 	h, lines := host(nil)
 	handler := h.Handler()

@@ -24,6 +24,7 @@ import (
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/expect"
 	"vitrine/scripts/testkit/lambdatest"
+	"vitrine/scripts/testkit/unpack"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/adapter/lambdahttp"
@@ -185,7 +186,8 @@ func TestTheHostsAnswerAsUnderNetHTTP(t *testing.T) {
 	film := strings.Repeat("0123456789\xff\x00", 100_000)
 	p, err := d.agent.PublishFiles(t.Context(), "Report", "",
 		wire.File{Path: "index.html", Body: []byte("<h1>Hello é</h1>")}, wire.File{Path: "film.mp4", Body: []byte(film)},
-		wire.File{Path: "a b/été+1%.html", Body: []byte("odd")}, wire.File{Path: "empty.txt"})
+		wire.File{Path: "a b/été+1%.html", Body: []byte("odd")}, wire.File{Path: "empty.txt"},
+		wire.File{Path: "long.md", Body: []byte(longText)}, wire.File{Path: "large.csv", Body: []byte(largeText)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,12 +202,46 @@ func TestTheHostsAnswerAsUnderNetHTTP(t *testing.T) {
 	t.Run("app", func(t *testing.T) { d.wantApp(t, p) })
 	t.Run("mcp", d.wantMCP)
 	t.Run("text that is read back", d.wantText)
+	t.Run("packed", func(t *testing.T) {
+		for _, target := range []string{
+			d.Origins.API + "/openapi.json", d.Origins.Upload + "/openapi.json", d.Origins.MCP + "/openapi.json", p.AgentViewURL,
+			d.Origins.App + "/", strings.SplitN(p.UnlistedURL, "#", 2)[0],
+		} {
+			if plain := d.same(t, "GET", target, "").Body; d.wantPacked(t, target) != plain {
+				t.Errorf("%s is another text when it is packed", target)
+			}
+		}
+	})
+}
+
+// longText is kept in memory, and largeText is not.
+var (
+	longText  = strings.Repeat("All the same.\n", 1000)
+	largeText = strings.Repeat("1,2,3\n", 100_000)
+)
+
+// wantPacked checks that a body comes in each coding, and returns it.
+func (env *parityEnv) wantPacked(t *testing.T, target string) (text string) {
+	t.Helper()
+	for _, coding := range []string{"zstd", "gzip"} {
+		packed := env.same(t, "GET", target, "", "Accept-Encoding", coding)
+		if packed.Header.Get("Content-Encoding") != coding {
+			t.Errorf("%s: %v, want %s", target, packed.Header, coding)
+		}
+		text = unpack.Text(t, packed.Header, []byte(packed.Body))
+	}
+	return text
 }
 
 func (env *parityEnv) wantContent(t *testing.T, view contract.AgentView, film string) {
 	urls := map[string]string{}
 	for _, f := range view.Files {
 		urls[f.Path] = f.URL
+	}
+	for path, want := range map[string]string{"long.md": longText, "large.csv": largeText} {
+		if got := env.wantPacked(t, urls[path]); got != want {
+			t.Errorf("%s: %d bytes, want %d", path, len(got), len(want))
+		}
 	}
 	page := env.same(t, "GET", urls["index.html"], "")
 	if page.Status != 200 || page.Body != "<h1>Hello é</h1>" {
