@@ -12,7 +12,8 @@ import (
 )
 
 // streamingFront gives the content host a REST API, because only that kind of gateway streams, and files above 6 MB
-// need that. Neither gateway nor distribution compresses, because ranges and entity tags refer to the stored bytes.
+// need that. Neither gateway nor distribution compresses, because the functions do it themselves, where each form has an
+// entity tag of its own and ranges refer to the stored bytes.
 func streamingFront(f *function) {
 	named, own := f.Domains[f.name]
 	api := f.restAPI(own)
