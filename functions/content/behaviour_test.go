@@ -237,6 +237,15 @@ window.all = Promise.all([
 	d.Clean()
 }
 
+func TestABrowserShowsWhatComesPacked(t *testing.T) {
+	_, _, d := runs(t, `<script src="app.js"></script>`+strings.Repeat("<p>All the same.</p>\n", 20_000)+"<p>the end</p>",
+		"app.js", "window.all = `"+strings.Repeat("all the same ", 1000)+"`")
+	d.WaitText("the end")
+	holds(t, d, `all.length === 13000`,
+		`(({ encodedBodySize, decodedBodySize }) => encodedBodySize > 0 && encodedBodySize < decodedBodySize / 2)(
+			performance.getEntriesByType("navigation")[0])`)
+}
+
 func TestTheScriptOfFramesChangesNoByteBesidesItself(t *testing.T) {
 	const page = "<!doctype html>\n<html><head>\r\n<title>\xff</title></head><body>exact"
 	s := newEnv(t, "a.html", page, "fragment.html", "<p>a")
