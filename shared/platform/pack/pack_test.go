@@ -2,6 +2,7 @@ package pack_test
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -41,7 +42,7 @@ func (failing) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 func TestATextThatBreaksOffIsNone(t *testing.T) {
 	for _, c := range pack.Codings {
 		packed, err := pack.Text(c, io.MultiReader(strings.NewReader(text), failing{}))
-		if packed != "" || err != io.ErrUnexpectedEOF {
+		if packed != "" || !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("Text(%s) = %d bytes, %v, want none and the failure", c, len(packed), err)
 		}
 	}
