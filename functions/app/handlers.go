@@ -15,7 +15,6 @@ import (
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
-	"vitrine/shared/platform/pack"
 )
 
 // home is the front page; members are redirected to theirs. Caches must ask again, because it differs before and after
@@ -159,26 +158,6 @@ func object(raw []byte) (map[string]json.RawMessage, error) {
 		members[name] = value
 	}
 	return members, nil
-}
-
-// asset serves files that pages load. The path names the build, so that browsers keep them for ever. A path of another
-// build occurs while a deployment rolls out; it gets our bytes, and must not keep them.
-func asset(w http.ResponseWriter, r *http.Request) error {
-	a, ok := pages.FindAsset(r.PathValue("name"))
-	if !ok {
-		return fault.NewCode(fault.NotFound)
-	}
-	cache := "public, max-age=31536000, immutable"
-	if r.PathValue("build") != pages.Build() {
-		cache = "no-store"
-	}
-	c := web.AcceptedCoding(r)
-	if c == "" || len(a.Body) < pack.MinSize {
-		return fixed(a.Type, cache, string(a.Body))(w, r)
-	}
-	packed := a.Packed(c)
-	web.Packed(w, r, c, int64(len(packed)), int64(len(a.Body)))
-	return fixed(a.Type, cache, string(packed))(w, r)
 }
 
 func fixed(contentType, cache, body string) handler {

@@ -114,7 +114,10 @@ func (h *Host) packed(r *http.Request, e fileResponse) (string, error) {
 		return "", nil
 	}
 	if e.script != "" {
-		form.Variant, form.Edit = e.etag, e.framedBody
+		form.Variant, form.Edit = "framed", e.framedBody
+		if e.Scripts {
+			form.Variant = "running" // their place in the text differs
+		}
 	}
 	return h.Reader.Packed(r.Context(), e.File, form)
 }

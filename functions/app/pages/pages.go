@@ -13,8 +13,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"vitrine/shared/platform/pack"
 )
 
 //go:embed templates assets
@@ -122,22 +120,9 @@ func Render(p Page, now time.Time) ([]byte, error) {
 
 // Asset is a file that pages load.
 type Asset struct {
-	Type   string
-	Body   []byte
-	packed map[pack.Coding]func() []byte
+	Type string
+	Body []byte
 }
-
-// newAsset returns an asset, which is packed when it is first asked for.
-func newAsset(name string, body []byte) Asset {
-	a := Asset{types[path.Ext(name)], body, map[pack.Coding]func() []byte{}}
-	for _, c := range pack.Codings {
-		a.packed[c] = sync.OnceValue(func() []byte { return pack.Tightly(c, body) })
-	}
-	return a
-}
-
-// Packed returns the body in a coding.
-func (a Asset) Packed(c pack.Coding) []byte { return a.packed[c]() }
 
 var types = map[string]string{
 	".css": "text/css; charset=utf-8",
@@ -157,7 +142,7 @@ func load() (map[string]Asset, string) {
 			break
 		}
 		fmt.Fprintf(sum, "%s %d\n%s", e.Name(), len(body), body)
-		all[e.Name()] = newAsset(e.Name(), body)
+		all[e.Name()] = Asset{types[path.Ext(e.Name())], body}
 	}
 	if err != nil {
 		panic(err) // the files are part of the program

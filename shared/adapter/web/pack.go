@@ -102,7 +102,7 @@ func annotateSize(r *http.Request, size int64) {
 // answer tells whether the two are alike.
 func Pack(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		p := &packer{ResponseWriter: w, request: r}
+		p := &packer{ResponseWriter: w, request: r, coding: AcceptedCoding(r)}
 		defer p.release()
 		next.ServeHTTP(p, r)
 		p.finish()
@@ -120,6 +120,7 @@ func Packable(w http.ResponseWriter) {
 type packer struct {
 	http.ResponseWriter
 	request *http.Request
+	coding  pack.Coding  // that the client accepts; empty: none
 	text    bool         // regardless of the Content-Type
 	code    int          // 0: not set yet
 	begun   bool         // status and headers are written
@@ -134,7 +135,7 @@ func (p *packer) WriteHeader(code int) {
 		p.ResponseWriter.WriteHeader(code)
 	case p.code == 0:
 		p.code = code
-		if !p.success() || p.length() >= 0 || AcceptedCoding(p.request) == "" {
+		if !p.success() || p.length() >= 0 || p.coding == "" {
 			p.begin(0)
 		}
 	}
@@ -191,12 +192,12 @@ func (p *packer) length() int {
 
 // pack packs what follows, if it has a body that is worth it and not packed yet.
 func (p *packer) pack(size int) {
-	c, h := AcceptedCoding(p.request), p.Header()
-	if c == "" || !p.success() || size < pack.MinSize || h.Get("Content-Encoding") != "" {
+	h := p.Header()
+	if p.coding == "" || !p.success() || size < pack.MinSize || h.Get("Content-Encoding") != "" {
 		return
 	}
-	if p.out = pack.NewWriter(p.ResponseWriter, c); p.out != nil {
-		describePacked(h, c)
+	if p.out = pack.NewWriter(p.ResponseWriter, p.coding); p.out != nil {
+		describePacked(h, p.coding)
 	}
 }
 

@@ -111,7 +111,7 @@ func Text(c Coding, text io.Reader) (string, error) {
 
 // Tightly returns a text that is packed more tightly than Text does it. It takes more time and memory, which suits texts
 // that are part of the program.
-func Tightly(c Coding, text []byte) []byte {
+func Tightly(c Coding, text []byte) string {
 	e := newZstd(zstd.SpeedBetterCompression)
 	if c == Gzip {
 		e = newGzip(gzip.BestCompression)
@@ -120,5 +120,5 @@ func Tightly(c Coding, text []byte) []byte {
 	e.Reset(&out)
 	_, _ = e.Write(text) // neither can fail, because they write to memory
 	_ = e.Close()
-	return out.Bytes()
+	return out.String()
 }

@@ -27,7 +27,7 @@ func TestAPackedTextIsTheText(t *testing.T) {
 			if err != nil || unpacked(t, c, packed) != want {
 				t.Errorf("Text(%s) of %d bytes: %v, or another text", c, len(want), err)
 			}
-			if tightly := pack.Tightly(c, []byte(want)); unpacked(t, c, string(tightly)) != want || len(tightly) > len(packed) {
+			if tightly := pack.Tightly(c, []byte(want)); unpacked(t, c, tightly) != want || len(tightly) > len(packed) {
 				t.Errorf("Tightly(%s) of %d bytes has %d, want at most %d", c, len(want), len(tightly), len(packed))
 			}
 		}
@@ -65,21 +65,5 @@ func TestAWriterThatWasCutOffIsUsedAgain(t *testing.T) {
 		if cut.Len() != before {
 			t.Errorf("%s: the writer goes on after its release", c)
 		}
-	}
-}
-
-func TestWritersAreFew(t *testing.T) {
-	var writers []*pack.Writer
-	for w := pack.NewWriter(io.Discard, pack.Zstd); w != nil; w = pack.NewWriter(io.Discard, pack.Zstd) {
-		writers = append(writers, w)
-	}
-	if packed, err := pack.Text(pack.Gzip, strings.NewReader(text)); packed != "" || err != nil {
-		t.Errorf("beside %d writers Text = %d bytes, %v, want none", len(writers), len(packed), err)
-	}
-	for _, w := range writers {
-		w.Release()
-	}
-	if packed, err := pack.Text(pack.Gzip, strings.NewReader(text)); packed == "" || err != nil || len(writers) != 16 {
-		t.Errorf("after %d writers Text = %d bytes, %v", len(writers), len(packed), err)
 	}
 }

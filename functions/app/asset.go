@@ -1,0 +1,45 @@
+package app
+
+import (
+	"net/http"
+	"sync"
+
+	"vitrine/functions/app/pages"
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/pack"
+)
+
+// asset serves files that pages load. The path names the build, so that browsers keep them for ever. A path of another
+// build occurs while a deployment rolls out; it gets our bytes, and must not keep them.
+func asset(w http.ResponseWriter, r *http.Request) error {
+	name := r.PathValue("name")
+	a, ok := pages.FindAsset(name)
+	if !ok {
+		return fault.NewCode(fault.NotFound)
+	}
+	cache := "public, max-age=31536000, immutable"
+	if r.PathValue("build") != pages.Build() {
+		cache = "no-store"
+	}
+	body := string(a.Body)
+	if c := web.AcceptedCoding(r); c != "" && len(body) >= pack.MinSize {
+		body = packedAsset(name, c, a.Body)
+		web.Packed(w, r, c, int64(len(body)), int64(len(a.Body)))
+	}
+	return fixed(a.Type, cache, body)(w, r)
+}
+
+// assetForm identifies a packed asset.
+type assetForm struct {
+	name   string
+	coding pack.Coding
+}
+
+var packedAssets sync.Map // of functions that return an asset, by assetForm
+
+// packedAsset returns an asset in a coding. It is packed when it is first asked for.
+func packedAsset(name string, c pack.Coding, body []byte) string {
+	once, _ := packedAssets.LoadOrStore(assetForm{name, c}, sync.OnceValue(func() string { return pack.Tightly(c, body) }))
+	return once.(func() string)()
+}
