@@ -1,6 +1,8 @@
 package web
 
 import (
+	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"strconv"
@@ -222,13 +224,16 @@ func (p *packer) FlushError() error {
 	return http.NewResponseController(p.ResponseWriter).Flush()
 }
 
-// finish completes the answer. A failure means that the client left.
+// finish completes the answer, or breaks the connection if it cannot.
 func (p *packer) finish() {
 	if p.code != 0 {
 		p.begin(0)
 	}
-	if p.out != nil {
-		_ = p.out.Close()
+	if p.out == nil {
+		return
+	}
+	if err := p.out.Close(); err != nil {
+		Abort(p.request.Context(), fmt.Errorf("write to the client: %w (%w)", err, context.Canceled))
 	}
 }
 

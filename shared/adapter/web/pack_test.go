@@ -265,6 +265,26 @@ func TestAnAnswerThatBreaksOffHasNoEnd(t *testing.T) {
 	}
 }
 
+// gone is the writer of a client that has left.
+type gone struct{ *httptest.ResponseRecorder }
+
+func (gone) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+func TestAnAnswerThatCannotBeEndedIsCutOff(t *testing.T) {
+	for _, coding := range []string{"gzip", "zstd"} {
+		r := httptest.NewRequest("GET", "/", nil)
+		r.Header.Set("Accept-Encoding", coding)
+		var said any
+		func() {
+			defer func() { said = recover() }()
+			web.Pack(tagged("text/css", text)).ServeHTTP(gone{httptest.NewRecorder()}, r)
+		}()
+		if said != http.ErrAbortHandler {
+			t.Errorf("%s: the handler ends with %v, want %v", coding, said, http.ErrAbortHandler)
+		}
+	}
+}
+
 func TestAnswersAreNotPackedWhileTooManyAre(t *testing.T) {
 	var writers []*pack.Writer
 	for w := pack.NewWriter(io.Discard, pack.Gzip); w != nil; w = pack.NewWriter(io.Discard, pack.Gzip) {
