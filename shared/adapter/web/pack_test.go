@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -279,7 +280,7 @@ func TestAnAnswerThatCannotBeEndedIsCutOff(t *testing.T) {
 			defer func() { said = recover() }()
 			web.Pack(tagged("text/css", text)).ServeHTTP(gone{httptest.NewRecorder()}, r)
 		}()
-		if said != http.ErrAbortHandler {
+		if err, _ := said.(error); !errors.Is(err, http.ErrAbortHandler) {
 			t.Errorf("%s: the handler ends with %v, want %v", coding, said, http.ErrAbortHandler)
 		}
 	}
