@@ -227,12 +227,15 @@ func TestAnotherTokenOrPlaceOpensNothing(t *testing.T) {
 		other = "B"
 	}
 	for _, path := range []string{
-		"/r/" + token[:len(token)-1] + other + "/a.md", "/r/" + strings.Repeat("A", 95) + "/a.md", "/r//a.md", "/r/" + token + "/", "/r",
+		"/r/" + token[:len(token)-1] + other + "/a.md", "/r/" + strings.Repeat("A", 95) + "/a.md", "/r//a.md", "/r/" + token + "//", "/r",
 		"/v/" + token + "/a.md", "/r/" + token + "/a.md/", "/r/" + token + "//a.md",
 	} {
 		if w := e.Ask("GET", path); w.Code != http.StatusNotFound || strings.Contains(w.Body.String(), token) {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
 		}
+	}
+	if w := e.Ask("GET", "/r/"+token+"/"); w.Code != http.StatusOK { // the list of all files, as without the slash
+		t.Errorf("the list with a slash: %d", w.Code)
 	}
 	if w := e.Ask("POST", e.path("a.md")); w.Code != http.StatusNotFound {
 		t.Errorf("POST: %d", w.Code)
