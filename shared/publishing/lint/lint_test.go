@@ -246,7 +246,7 @@ func TestAFindingSaysWhatToWriteInstead(t *testing.T) {
 		`<img alt="" src="../img/logo.png">`:       `write "../img/Logo.png"`,
 		`<script src="/app.js"></script>`:          `write "../app.js"`,
 		`<a href="/">`:                             `write "../index.html"`,
-		`<script>fetch("docs")</script>`:           `write "index.html"`,
+		`<script>fetch("../docs")</script>`:        `write "index.html"`,
 		`<a href="/docs/">`:                        `write "index.html", or build`,
 		`<script src="//a.example/x.js"></script>`: "script-src blocks scripts from https://a.example;",
 	} {

@@ -133,7 +133,8 @@ addEventListener("message", (event) => {
     if (it === exhibit) fit(it);
     if (it.still) event.source.postMessage({ type: "vitrine:scroll", top: Math.max(0, bar - top) }, "*");
   }
-  if (type !== "vitrine:viewer-height" || !Number.isFinite(height) || height <= 0 || height > 50_000_000) return;
+  // An empty page, or one that is not laid out yet, has the height 1.
+  if (type !== "vitrine:viewer-height" || !Number.isFinite(height) || height <= 1 || height > 50_000_000) return;
   if (it.frozen) return;
   const now = performance.now();
   if (now - it.heard > pause.rest) it.streak = 0;
