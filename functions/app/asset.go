@@ -22,12 +22,13 @@ func asset(w http.ResponseWriter, r *http.Request) error {
 	if r.PathValue("build") != pages.Build() {
 		cache = "no-store"
 	}
-	body := string(a.Body)
-	if c := web.AcceptedCoding(r); c != "" && len(body) >= pack.MinSize {
-		body = packedAsset(name, c, a.Body)
-		web.Packed(w, r, c, int64(len(body)), int64(len(a.Body)))
+	c := web.AcceptedCoding(r)
+	if c == "" || len(a.Body) < pack.MinSize {
+		return fixed(a.Type, cache, string(a.Body))(w, r)
 	}
-	return fixed(a.Type, cache, body)(w, r)
+	packed := packedAsset(name, c, a.Body)
+	web.Packed(w, r, c, int64(len(packed)), int64(len(a.Body)))
+	return fixed(a.Type, cache, packed)(w, r)
 }
 
 // assetForm identifies a packed asset.

@@ -72,11 +72,14 @@ func (h *Host) serve(w http.ResponseWriter, r *http.Request, found content.File)
 		unsatisfiable(w, p, e.Size)
 		return nil
 	}
-	if packed, err := h.packed(r, e); err != nil || packed != "" {
-		if err == nil {
-			e.sendPacked(w, r, packed)
-		}
+	coding := web.AcceptedCoding(r)
+	packed, err := h.packed(r, e, coding)
+	if err != nil {
 		return err
+	}
+	if packed != "" {
+		e.sendPacked(w, r, coding, packed)
+		return nil
 	}
 	body, err := h.open(r, e, p)
 	if err != nil {
@@ -106,11 +109,10 @@ func (h *Host) open(r *http.Request, e fileResponse, p part) (io.ReadCloser, err
 	return h.Reader.Open(r.Context(), e.File, web.ClientAddress(r), p.from, p.size)
 }
 
-// packed returns the packed form of a response from memory. It is empty if there is none, or the client does not accept
-// it.
-func (h *Host) packed(r *http.Request, e fileResponse) (string, error) {
-	form := content.Form{Coding: web.AcceptedCoding(r)}
-	if form.Coding == "" || !e.text || e.length() < pack.MinSize {
+// packed returns the packed form of a response from memory. It is empty if there is none, or the client accepts no coding.
+func (h *Host) packed(r *http.Request, e fileResponse, c pack.Coding) (string, error) {
+	form := content.Form{Coding: c}
+	if c == "" || !e.text || e.length() < pack.MinSize {
 		return "", nil
 	}
 	if e.script != "" {
@@ -123,10 +125,10 @@ func (h *Host) packed(r *http.Request, e fileResponse) (string, error) {
 }
 
 // sendPacked writes a response that is packed.
-func (f fileResponse) sendPacked(w http.ResponseWriter, r *http.Request, packed string) {
+func (f fileResponse) sendPacked(w http.ResponseWriter, r *http.Request, c pack.Coding, packed string) {
 	length := int64(len(packed))
 	f.describe(w.Header())
-	web.Packed(w, r, web.AcceptedCoding(r), length, f.length())
+	web.Packed(w, r, c, length, f.length())
 	if err := transfer(w, strings.NewReader(packed), length); err != nil {
 		web.Abort(r.Context(), err)
 	}
