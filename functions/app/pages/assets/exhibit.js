@@ -1,6 +1,6 @@
 // What the viewers share: the frame that shows an artifact, as tall as the content says, and the drawer beside it.
-// What is in the frame is a stranger: it tells its height, whether it has scripts or parts that stay in place, its place in the
-// artifact and where in it a link leads to, which is checked, and nothing else.
+// What is in the frame is a stranger: it tells its height, whether it has scripts or parts that stay in place, its place in
+// the artifact and where in it a link leads to, which is checked, and nothing else.
 
 export const part = (name) => document.querySelector(`[data-part="${name}"]`);
 
@@ -127,9 +127,9 @@ addEventListener("message", (event) => {
     part("failed").textContent = failed.slice(0, 5).map(plain).join(", ");
     part("blank").hidden = asleep;
   }
-  if (type === "vitrine:fixed") {
+  if (type === "vitrine:fixed" && it.still !== (fixed === true)) {
     const { top, bar } = edge(it.frame);
-    it.still = fixed === true;
+    it.still = !it.still;
     if (it === exhibit) fit(it);
     if (it.still) event.source.postMessage({ type: "vitrine:scroll", top: Math.max(0, bar - top) }, "*");
   }
