@@ -84,7 +84,7 @@ func (a *app) lint(files *folder.Folder, w publishFlags) (pageWarnings, error) {
 		if err != nil {
 			return pageWarnings{}, err
 		}
-		r := l.Check(paths[n], text[:min(len(text), limits.LintedFile)])
+		r := l.Check(paths[n], text)
 		for _, script := range r.Linked {
 			if byPath[script].Size <= limits.LintedFile {
 				paths = append(paths, script)

@@ -111,9 +111,10 @@ func Choose(entrypoint string, files []File) []File {
 	return out[:min(len(out), most)]
 }
 
-// Check returns the findings in a file, or in the first limits.LintedFile bytes of one. Only HTML and markdown files have
-// any, and scripts, of which it knows only that the entrypoint links them.
+// Check returns the findings in a file, of which it reads the first limits.LintedFile bytes. Only HTML and markdown files
+// have any, and scripts, of which it knows only that the entrypoint links them.
 func (l *Linter) Check(path string, body []byte) Report {
+	body = body[:min(len(body), limits.LintedFile)]
 	f := &findings{path: path, seen: map[finding]bool{}}
 	switch {
 	case media.IsHTML(path):
