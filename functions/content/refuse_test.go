@@ -51,6 +51,17 @@ func TestAFrameShowsThatAFileIsMissing(t *testing.T) {
 	wantRefused(t, s.get("index", frame...), http.StatusNotFound, fault.NotFound)
 }
 
+func TestAFrameShowsThatTooManyPeopleRead(t *testing.T) {
+	s := newEnv(t, "index.html", "<p>")
+	limitReads(s, 1)
+	wantBody(t, s.get("index.html"), "<p>")
+	w := s.get("index.html", frame...)
+	if w.Code != http.StatusTooManyRequests || w.Header().Get("X-Frame-Options") != "" ||
+		w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), "Too many people read this at once.") {
+		t.Errorf("%d %v %s", w.Code, w.Header(), w.Body)
+	}
+}
+
 func TestBrowserFollowsALinkToAFolder(t *testing.T) {
 	f, p := newFrames(t), browser.Open(t)
 	f.Add("start.html", `<a href="guide/?q=1#b">guide</a>`)

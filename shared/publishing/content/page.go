@@ -3,6 +3,7 @@ package content
 import (
 	"cmp"
 	"context"
+	"path"
 	"strings"
 
 	"vitrine/shared/publishing/readaccess"
@@ -60,7 +61,7 @@ func isFolder(files tree.Tree, path string) bool {
 // Missing is the refusal of a path that the revision has no file at. It says what a web server would show there.
 type Missing struct {
 	Page   string // path of the index of the folder, or of the page whose extension is left out; empty: none
-	Folder bool   // files lie below the path
+	Folder bool   // there is no page, but files lie below the path
 }
 
 // Error implements error.
@@ -70,17 +71,16 @@ func (m Missing) Error() string { return "the revision has no such file" }
 func (m Missing) Unwrap() error { return readaccess.NotFound() }
 
 // missing makes the refusal of a path, with or without a slash at its end.
-func missing(files tree.Tree, path string) Missing {
-	folder := strings.TrimSuffix(path, "/")
-	m := Missing{Folder: isFolder(files, folder)}
-	pages := []string{strings.TrimPrefix(folder+"/index.html", "/"), strings.TrimPrefix(folder+"/index.htm", "/")}
+func missing(files tree.Tree, asked string) Missing {
+	folder := strings.TrimSuffix(asked, "/")
+	pages := []string{path.Join(folder, "index.html"), path.Join(folder, "index.htm")}
 	if folder != "" {
 		pages = append(pages, folder+".html")
 	}
 	for _, page := range pages {
-		if _, ok := files.Find(page); ok && m.Page == "" {
-			m.Page = page
+		if _, ok := files.Find(page); ok {
+			return Missing{Page: page}
 		}
 	}
-	return m
+	return Missing{Folder: isFolder(files, folder)}
 }
