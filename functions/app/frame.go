@@ -9,7 +9,8 @@ import (
 )
 
 // frameAt returns the URL that a viewer frames for a place in the artifact, which is the path of a file or a folder and
-// maybe a query and a fragment. Signs that separate these are percent-encoded in the path. It is the one for no place if that is not listed, or no frame shows it.
+// maybe a query and a fragment. Signs that separate these are percent-encoded in the path. It is the one for no place if
+// that is not listed, or no frame shows it.
 func frameAt(v view.View, place string) string {
 	path, fragment, _ := strings.Cut(place, "#")
 	path, query, _ := strings.Cut(path, "?")

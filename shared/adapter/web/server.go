@@ -77,8 +77,8 @@ const (
 )
 
 // Handler serves the routes, /openapi.json and /healthz. An unknown path and a known one with the
-// wrong method, OPTIONS included, are 404, but for preflights on hosts of untrusted files; the GET handler answers HEAD. The path / alone answers a
-// wrong method with 405, on hosts that have it.
+// wrong method, OPTIONS included, are 404, but for preflights on hosts of untrusted files; the GET
+// handler answers HEAD. The path / alone answers a wrong method with 405, on hosts that have it.
 func (s *Server) Handler(routes ...Route) http.Handler {
 	mux := http.NewServeMux()
 	paths := wildcards{mux, &rootMethods{}, map[string]bool{}}
@@ -152,8 +152,8 @@ func (w wildcards) closeFolders() {
 func cutMethod(pattern string) (method, path string, ok bool) { return strings.Cut(pattern, " ") }
 
 // exact refuses what ServeMux would redirect, because another spelling is another path. ServeMux
-// cleans the escaped path but for a slash at its end, so this looks at that one too. The app host decides by the decoded path,
-// which refuses %2e%2e and %2F in segments as well.
+// cleans the escaped path but for a slash at its end, so this looks at that one too. The app host
+// decides by the decoded path, which refuses %2e%2e and %2F in segments as well.
 func (s *Server) exact(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.Serves != nil && r.URL.Path != "/healthz" && !s.Serves(hostName(r)) {

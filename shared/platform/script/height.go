@@ -23,9 +23,10 @@ func Height(declarations string) string {
 
 // Place is for the declarations of Height. It defines prefix, the path of the artifact at its host, and place, which posts
 // where in the artifact the document is: {type, path, query, hash, title}, the path without prefix, or empty for the list
-// of all files. It posts that after each navigation, and skips what it posted last and what is outside the artifact. It posts where
-// the target of a fragment is, too: {type, top}, in pixels from the top of the document, because browsers do not scroll the
-// page around a frame of another site to it. After load that waits until the frame is as tall as the document.
+// of all files. It posts that after each navigation, and skips what it posted last and what is outside the artifact. It
+// posts where the target of a fragment is, too: {type, top}, in pixels from the top of the document, because browsers do
+// not scroll the page around a frame of another site to it. After load that waits until the frame is as tall as the
+// document.
 const Place = `const prefix=location.pathname.split("/",3).join("/")+"/";let posted;` +
 	`const place=()=>{const at={path:location.pathname.slice(prefix.length),query:location.search,hash:location.hash,` +
 	"title:`${d.title}`},text=JSON.stringify(at);" +
