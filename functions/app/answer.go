@@ -2,6 +2,8 @@ package app
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -147,6 +149,33 @@ func (h *Host) page(w http.ResponseWriter, status int, p pages.Page) error {
 	if err != nil {
 		return err
 	}
+	writePage(w, status, body)
+	return nil
+}
+
+// cachedPage is page for one that holds nothing of a session or of the time. Browsers may keep it, and ask each time
+// whether it is still the same. Its ETag depends on the policy, too, because they keep the policy that they got with it.
+func (h *Host) cachedPage(w http.ResponseWriter, r *http.Request, p pages.Page) error {
+	body, err := pages.Render(p, h.Now())
+	if err != nil {
+		return err
+	}
+	header := w.Header()
+	sum := sha256.Sum256(append([]byte(header.Get(policyHeader)), body...))
+	tag := `"` + hex.EncodeToString(sum[:]) + `"`
+	header.Set("Content-Type", "text/html; charset=utf-8")
+	header.Set("Cache-Control", "no-cache")
+	header.Set("ETag", tag)
+	if known := web.Unchanged(r, tag); known != "" {
+		header.Set("ETag", known)
+		w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	writePage(w, http.StatusOK, body)
+	return nil
+}
+
+func writePage(w http.ResponseWriter, status int, body []byte) {
 	header := w.Header()
 	header.Set("Content-Type", "text/html; charset=utf-8")
 	if header.Get("Cache-Control") == "" {
@@ -157,5 +186,4 @@ func (h *Host) page(w http.ResponseWriter, status int, p pages.Page) error {
 	}
 	w.WriteHeader(status)
 	w.Write(body)
-	return nil
 }

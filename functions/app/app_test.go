@@ -105,7 +105,7 @@ func TestRoutes(t *testing.T) {
 		contentType, cache, want string
 	}{
 		{"GET", "/", "", 200, html, "private, no-cache", "VITRINE_URL=http://localhost:8701 vitrine publish"},
-		{"GET", "/al/" + publicID, "", 200, html, "no-store", `data-public-id="` + publicID + `"`},
+		{"GET", "/al/" + publicID, "", 200, html, "no-cache", `data-public-id="` + publicID + `"`},
 		{"POST", "/api/access-links/resolve", opening, 200, jsonType, "no-store", `"title":"` + publicID + " " + blob},
 		{"GET", asset0("vitrine.css"), "", 200, "text/css; charset=utf-8", "public, max-age=31536000, immutable", "light-dark("},
 		{"GET", asset0("viewer.js"), "", 200, "text/javascript; charset=utf-8", "public, max-age=31536000, immutable", "location.hash"},
@@ -179,7 +179,7 @@ func TestHeaders(t *testing.T) {
 	}
 	viewer := maps.Clone(common)
 	viewer["Referrer-Policy"], viewer["X-Robots-Tag"] = "no-referrer", "noindex, nofollow"
-	viewer[policyHeader] = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
+	viewer[policyHeader] = "default-src 'none'; script-src 'self' " + pages.Opening.Hash() + "; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
 		"frame-src https://content.example:8443; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 	page := maps.Clone(common)
 	page[policyHeader] = policyPage

@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -36,6 +37,7 @@ type gallery struct {
 	targets []string           // method and request target of everything the app host was asked for
 	lines   bytes.Buffer
 	live    *fakeLive
+	cut     atomic.Bool // the content host sends the first half of a page
 }
 
 // answers is what a link opens, in the shape that the page of the link gets.
@@ -205,6 +207,12 @@ func (g *gallery) serveContent(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; script-src "+script+"; frame-ancestors "+g.appURL)
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	if g.cut.Load() {
+		w.Header().Set("Content-Length", "100000")
+		io.WriteString(w, "<!doctype html><p>half</p>")
+		http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	}
 	io.WriteString(w, "<!doctype html><meta name=viewport content='width=device-width'><title>x</title>"+body)
 	if name != "quiet.html" {
 		io.WriteString(w, "<script>"+reporter+"</script>")

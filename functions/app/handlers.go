@@ -48,11 +48,12 @@ func (h *Host) viewer(w http.ResponseWriter, r *http.Request) error {
 	}
 	content := h.contentOrigin()
 	w.Header().Set(policyHeader, policyLink(content))
-	return h.page(w, http.StatusOK, pages.Viewer{
+	return h.cachedPage(w, r, pages.Viewer{
 		PublicID:      string(public),
 		ContentOrigin: content,
 		APIURL:        h.Origins.API,
 		Scripts:       string(h.Operators.Limits.Tiers[limits.Ephemeral].Scripts),
+		Pace:          h.Operators.Limits.Pace,
 	})
 }
 

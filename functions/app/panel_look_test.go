@@ -87,6 +87,7 @@ func TestThePanelWorksByKeyboard(t *testing.T) {
 	p.Press(kb.Tab)
 	p.Press(kb.Enter)
 	p.Wait(`document.querySelector(".drawer").open`)
+	waitDetails(p)
 	var got []string
 	for range 8 {
 		p.Press(kb.Tab)
@@ -132,12 +133,14 @@ func TestALongListOfFilesIsSearched(t *testing.T) {
 	p.Go(link(20))
 	p.Wait(`document.querySelector("iframe")`)
 	browser.Eval[bool](&p.Document, openPanel)
+	waitDetails(p)
 	if n := browser.Eval[int](&p.Document, shown); n != 20 || p.Visible("#find") {
 		t.Errorf("of 20 files %d are shown, or they can be searched", n)
 	}
 	p.Go("about:blank")
 	p.Go(link(21))
 	waitView(p, "artifact")
+	waitDetails(p)
 	for _, key := range []string{kb.Tab, kb.Tab, kb.Enter, kb.Tab} {
 		p.Press(key)
 	}
@@ -277,6 +280,7 @@ func TestScriptsAndPagesCallFilesTheSame(t *testing.T) {
 		}
 	})))
 	waitView(p, "artifact")
+	waitDetails(p)
 	got := browser.Eval[[]string](&p.Document,
 		`[...document.querySelectorAll(".files .kind")].slice(1).map(e => e.textContent)`)
 	if !slices.Equal(got, want) {

@@ -1,6 +1,10 @@
 package app
 
-import "strings"
+import (
+	"strings"
+
+	"vitrine/functions/app/pages"
+)
 
 const policyHeader = "Content-Security-Policy"
 
@@ -13,14 +17,15 @@ const (
 )
 
 // policyViewer is for viewers: they frame the content origin alone, and submit no forms.
-func policyViewer(content string) string { return policyShown(content, "'none'") }
+func policyViewer(content string) string { return policyShown(content, pages.Early, "'none'") }
 
 // policyLink is for the viewer of access links, whose form for browsers without scripts goes to this host.
-func policyLink(content string) string { return policyShown(content, "'self'") }
+func policyLink(content string) string { return policyShown(content, pages.Opening, "'self'") }
 
-func policyShown(content, forms string) string {
-	return "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
-		"connect-src 'self'; frame-src " + content + "; form-action " + forms + "; base-uri 'none'; frame-ancestors 'none'"
+func policyShown(content string, early pages.Inline, forms string) string {
+	return "default-src 'none'; script-src 'self' " + early.Hash() + "; style-src 'self'; img-src 'self' data:; " +
+		"font-src 'self'; connect-src 'self'; frame-src " + content + "; form-action " + forms +
+		"; base-uri 'none'; frame-ancestors 'none'"
 }
 
 // policyFraming is for pages that frame the content origin.

@@ -27,12 +27,18 @@ func waitView(p *browser.Page, name string) {
 	p.Wait(`document.querySelector('[data-view="` + name + `"]')?.hidden === false`)
 }
 
+// waitDetails waits until the details of a link are there, which come after what the frame shows.
+func waitDetails(p *browser.Page) {
+	p.Wait(`document.querySelector('[data-field="shown"]').textContent`)
+}
+
 func TestViewerShowsAnArtifact(t *testing.T) {
 	g, p := open(t), browser.Open(t)
 	p.Go(g.link(blob, g.shows("Seals of the bay", "plain", "report.html", htmlType, unclaimed)))
 	waitView(p, "artifact")
 	f := p.Frame("report.html")
 	f.WaitText("harbour seals")
+	waitDetails(p)
 	if got := browser.Eval[string](f, "self.origin"); got != "null" {
 		t.Errorf("the content runs as origin %q", got)
 	}
@@ -96,6 +102,7 @@ func TestViewerFiles(t *testing.T) {
 	p.Wait(`document.activeElement.tagName === "SUMMARY"`)
 	p.Press(kb.Enter)
 	p.Wait(`document.querySelector(".sheet").checkVisibility()`)
+	waitDetails(p)
 	type row struct{ Text, Href, Target, Rel string }
 	got := browser.Eval[[]row](&p.Document, `[...document.querySelectorAll(".files li")].map(li => { const a = li.querySelector("a");
 		return { Text: li.innerText.replace(/\s+/g, " "), Href: a.href, Target: a.target, Rel: a.rel } })`)

@@ -3,6 +3,7 @@ package pages
 import (
 	"slices"
 	"time"
+	"vitrine/shared/platform/limits"
 )
 
 // ArtifactPage shows one artifact and all that a member may do with it.
@@ -131,10 +132,21 @@ type Private struct {
 	Older     string // the same, if it is not the newest one
 	Shown
 	ContentOrigin        string
-	MCPURL               string     // empty: there is no MCP host
-	Revisions            []Revision // that can be shown, newest first
-	More                 bool       // Revisions are not all
-	CreatedAt, ExpiresAt time.Time  // ExpiresAt is zero while it is pinned
+	Pace                 limits.Pace // of readers, at least
+	MCPURL               string      // empty: there is no MCP host
+	Revisions            []Revision  // that can be shown, newest first
+	More                 bool        // Revisions are not all
+	CreatedAt, ExpiresAt time.Time   // ExpiresAt is zero while it is pinned
+}
+
+// Size returns the size of the file on show; 0 for a list of files.
+func (p Private) Size() (n int64) {
+	for _, f := range p.Files {
+		if f.Shown {
+			n = f.Size
+		}
+	}
+	return n
 }
 
 func (ArtifactPage) template() string { return "artifact.html" }

@@ -13,9 +13,12 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/script"
 )
 
-//go:embed templates assets
+//go:embed templates assets inline
 var files embed.FS
 
 // Page is a page; the zero value of each renders.
@@ -34,7 +37,8 @@ type Viewer struct {
 	// ContentOrigin is the only origin that the page frames and links to.
 	ContentOrigin string
 	APIURL        string
-	Scripts       string // whether scripts of unclaimed artifacts run: on, ask or off
+	Scripts       string      // whether scripts of unclaimed artifacts run: on, ask or off
+	Pace          limits.Pace // of readers, at least
 }
 
 // Message is a page with a short text, mostly an error.
@@ -141,6 +145,7 @@ func load() (map[string]Asset, string) {
 		if body, err = files.ReadFile("assets/" + e.Name()); err != nil {
 			break
 		}
+		body = terse(body)
 		fmt.Fprintf(sum, "%s %d\n%s", e.Name(), len(body), body)
 		all[e.Name()] = Asset{types[path.Ext(e.Name())], body}
 	}
@@ -158,6 +163,46 @@ func FindAsset(name string) (Asset, bool) {
 	a, ok := assets[name]
 	return a, ok
 }
+
+// Inline is a script that stands in a page, because nothing may come before it.
+type Inline string
+
+// The scripts that stand in pages.
+var (
+	Opening = inline("opening.js") // of Viewer
+	Early   = inline("early.js")   // of Private
+)
+
+func inline(name string) Inline {
+	source, err := files.ReadFile("inline/" + name)
+	if err != nil {
+		panic(err) // the files are part of the program
+	}
+	return Inline(terse(source))
+}
+
+// terse returns a script or a style sheet without indentation, empty lines and lines that are comments.
+func terse(source []byte) []byte {
+	var out bytes.Buffer
+	for line := range bytes.Lines(source) {
+		line = bytes.TrimSpace(line)
+		comment := bytes.HasPrefix(line, []byte("//")) || bytes.HasPrefix(line, []byte("/*")) && bytes.HasSuffix(line, []byte("*/"))
+		if len(line) > 0 && !comment {
+			out.Write(line)
+			out.WriteByte('\n')
+		}
+	}
+	return out.Bytes()
+}
+
+// Hash returns the hash of the script in the form of a content security policy, with quotation marks.
+func (i Inline) Hash() string { return script.Hash(string(i)) }
+
+// Opening returns the script that asks what the link opens.
+func (Viewer) Opening() template.JS { return template.JS(Opening) }
+
+// Early returns the script that keeps what the frame tells until another one hears it.
+func (Private) Early() template.JS { return template.JS(Early) }
 
 // AssetPath returns the path of an asset. Templates call it.
 func AssetPath(name string) (string, error) {

@@ -4,7 +4,7 @@
 
 export const part = (name) => document.querySelector(`[data-part="${name}"]`);
 
-const { contentOrigin } = document.querySelector("main").dataset;
+const { contentOrigin, patience, rate } = document.querySelector("main").dataset;
 const drawer = part("drawer");
 let exhibit; // the frame on show and how it grew
 let coming; // the frame that takes its place when it has loaded
@@ -29,42 +29,79 @@ export function plain(text) {
   return shown.trim() ? shown : "(no name)";
 }
 
-const loading = 15_000; // how long content may load before it is shown as far as it is
+const loading = 15_000; // how long content may load before what waits for it goes on
+
+export function bytes(n) {
+  let unit = 0;
+  const names = ["byte", "kilobyte", "megabyte"];
+  while (n >= 999.5 && unit < names.length - 1) [n, unit] = [n / 1000, unit + 1];
+  return new Intl.NumberFormat("en", {
+    style: "unit",
+    unit: names[unit],
+    unitDisplay: unit ? "short" : "long",
+    maximumSignificantDigits: n < 100 ? 2 : 3,
+  }).format(n);
+}
 
 // Never allow-same-origin: content that got it could lift the sandbox.
 const sandbox = "allow-scripts allow-popups allow-popups-to-escape-sandbox allow-downloads";
 
-// build makes a frame. runs says that the scripts of the content run in it, so that its forms and dialogs work.
-function build(source, title, runs) {
+// build makes a frame for content: its source, which contentURL took, its title, the size of its file, and runs, which says
+// that its scripts run, so that its forms and dialogs work.
+function build(content) {
   const frame = document.createElement("iframe");
-  frame.sandbox = runs ? `${sandbox} allow-forms allow-modals` : sandbox;
-  if (runs) frame.allow = "clipboard-write; fullscreen";
+  frame.sandbox = content.runs ? `${sandbox} allow-forms allow-modals` : sandbox;
+  if (content.runs) frame.allow = "clipboard-write; fullscreen";
   frame.referrerPolicy = "no-referrer";
-  frame.title = `Artifact: ${plain(title)}`;
-  frame.src = source.href;
+  frame.title = `Artifact: ${plain(content.title)}`;
+  frame.src = content.source.href;
+  return hold(frame, content);
+}
+
+function hold(frame, content) {
+  const title = plain(content.title);
+  const it = { frame, content, title, base: document.title, still: false, streak: 0, heard: 0, applied: 0 };
+  // A page of which only a part arrives has no event that says so. After this time the server has given up, too.
+  const late = 1000 * (Number(patience) + (content.size ?? 0) / rate);
+  part("cut").hidden = true;
+  it.overdue = setTimeout(() => (part("cut").hidden = it !== exhibit), late);
   let loads = 0;
+  if (frame.isConnected) addEventListener("load", () => (loads ||= 1)); // its own may have been before
   frame.addEventListener("load", () => {
+    arrived(it);
     part("blank").hidden = true;
     // a link inside led to another page, whose beginning is out of sight
     if (loads++ && frame.getBoundingClientRect().top < 0) frame.scrollIntoView();
   });
-  return { frame, title: plain(title), base: document.title, still: false, streak: 0, heard: 0, applied: 0 };
+  return it;
 }
 
-// frame shows content that contentURL took, in place of what was on show.
-export function frame(source, title, runs) {
+function arrived(it) {
+  clearTimeout(it.overdue);
+  if (it === exhibit) part("cut").hidden = true;
+}
+
+// frame shows content in place of what was on show.
+export function frame(content) {
   drop();
-  exhibit = build(source, title, runs);
+  exhibit = build(content);
   part("case").replaceChildren(exhibit.frame);
+}
+
+// adopt is frame for content that the page came with in a frame. What that has told meanwhile is heard now.
+export function adopt(content) {
+  exhibit = hold(part("case").querySelector("iframe"), content);
+  removeEventListener("message", early.hear);
+  early.told.forEach(hear);
 }
 
 // swap is frame for a reader who is in the middle of what is on show: that stays until the content has loaded, and the
 // page keeps its height, so that it does not scroll.
-export function swap(source, title, runs) {
-  if (!exhibit?.frame.isConnected) return frame(source, title, runs);
+export function swap(content) {
+  if (!exhibit?.frame.isConnected) return frame(content);
   drop();
-  source.hash = ""; // or the content scrolls to it
-  const next = (coming = build(source, title, runs));
+  content.source.hash = ""; // or the content scrolls to it
+  const next = (coming = build(content));
   next.frame.className = "coming";
   next.frame.inert = true;
   const arrive = () => {
@@ -85,6 +122,17 @@ export function swap(source, title, runs) {
   next.late = setTimeout(arrive, loading);
   next.frame.addEventListener("load", arrive, { once: true });
   part("case").append(next.frame);
+}
+
+// loaded waits until what is on show has loaded, as long as it may, or the reader turns to the drawer.
+export function loaded() {
+  return new Promise((done) => {
+    if (!exhibit) done();
+    exhibit?.frame.addEventListener("load", done);
+    addEventListener("load", done); // of the page, and so of a frame that it came with
+    for (const sign of ["focusin", "pointerover", "toggle"]) drawer.addEventListener(sign, done);
+    setTimeout(done, loading);
+  });
 }
 
 // drop forgets the frame that is coming, and takes it out of the page unless it is to stay.
@@ -109,11 +157,18 @@ export function empty(shut = true) {
 const pause = { rest: 1000, quick: 80, slow: 400, patient: 6, last: 10 };
 const absurd = 100_000;
 
-addEventListener("message", (event) => {
+addEventListener("message", hear);
+
+function hear(event) {
   const it = [exhibit, coming].find((one) => one && event.source === one.frame.contentWindow);
   if (!it) return;
   if (event.origin !== "null" && event.origin !== contentOrigin) return;
-  const { type, height, top, path, query, hash, title, failed, fixed } = Object(event.data);
+  const { type, height, scripts, top, path, query, hash, title, failed, fixed } = Object(event.data);
+  // The script of a page that we make stands at its end, and others tell this when all of the page is there.
+  if (type === "vitrine:fixed" || it.content.source.pathname.startsWith("/r/")) arrived(it);
+  // Only the frame knows whether what it shows has scripts. Its word decides about a note alone.
+  const note = part("unclaimed");
+  if (it === (coming ?? exhibit) && scripts === true && note?.dataset.applies === "true") note.hidden = false;
   if (type === "vitrine:place" && [path, query, hash, title].every((text) => typeof text === "string" && text.length <= 4096)) {
     it.place = { path, at: query + hash, title };
     if (it === exhibit) move();
@@ -143,7 +198,7 @@ addEventListener("message", (event) => {
   if (it === coming) return; // it fits when it is on show
   const wait = it.streak < pause.patient ? pause.quick : pause.slow;
   it.timer ??= setTimeout(fit, Math.max(0, it.applied + wait - now), it);
-});
+}
 
 // edge returns where the frame begins, and where the bar above it ends, in pixels from the top of the window.
 const edge = (frame) => ({ top: frame.getBoundingClientRect().top, bar: parseFloat(getComputedStyle(frame).scrollMarginTop) });
@@ -177,7 +232,7 @@ const settled = 500;
 let moving; // the timer of the next change
 let moved = -settled;
 
-function move() {
+export function move() {
   moving ??= setTimeout(settle, Math.max(0, moved + settled - performance.now()));
 }
 
@@ -209,7 +264,11 @@ function settle() {
   document.dispatchEvent(new CustomEvent("vitrine:moved"));
 }
 
-part("raw")?.addEventListener("click", () => {
+// These buttons come and go.
+addEventListener("click", ({ target }) => {
+  const pressed = target.closest?.("[data-part]")?.dataset.part;
+  if (pressed === "reload") frame(exhibit.content);
+  if (pressed !== "raw") return;
   drawer.open = true;
   drawer.scrollIntoView();
 });

@@ -2,10 +2,10 @@
 // The viewers say by the event vitrine:shown what they put on show: that of a link the whole answer of resolve, that of
 // members the revision, whose part of the page the server then renders again.
 
-import { contentURL, part, plain } from "./exhibit.js";
+import { bytes, contentURL, move, part, plain } from "./exhibit.js";
 
 const drawer = part("drawer");
-const { publicId, contentOrigin } = document.querySelector("main").dataset;
+const { publicId } = document.querySelector("main").dataset;
 const fields = (name) => document.querySelectorAll(`[data-field="${name}"]`);
 
 const searchable = 20; // more files than these can be searched
@@ -19,26 +19,7 @@ const request = {
 
 // post sends the link of the page to a route of ours.
 const post = (path) =>
-  fetch(path, {
-    ...request,
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ public_id: publicId, blob: location.hash.slice(1) }),
-    credentials: "omit",
-    signal: AbortSignal.timeout(20_000),
-  });
-
-export function bytes(n) {
-  let unit = 0;
-  const names = ["byte", "kilobyte", "megabyte"];
-  while (n >= 999.5 && unit < names.length - 1) [n, unit] = [n / 1000, unit + 1];
-  return new Intl.NumberFormat("en", {
-    style: "unit",
-    unit: names[unit],
-    unitDisplay: unit ? "short" : "long",
-    maximumSignificantDigits: n < 100 ? 2 : 3,
-  }).format(n);
-}
+  opening.send(path, { public_id: publicId, blob: location.hash.slice(1) }, AbortSignal.timeout(20_000));
 
 // shown is the id of the revision that the panel is about.
 const shown = () => part("files").dataset.revision;
@@ -69,6 +50,7 @@ function describe(view) {
   write("blob", location.hash.slice(1));
   find();
   offer(view.bundle);
+  move(); // to a place in these files, which the frame may have told before
 }
 
 // find leaves of a long list of files those whose path has what the reader typed.
@@ -247,13 +229,6 @@ async function copy(text, said) {
   }
 }
 
-// Only the frame knows whether what it shows has scripts. It is a stranger, and its word decides about a note alone.
-addEventListener("message", ({ source, origin, data }) => {
-  const frame = [...document.querySelectorAll("main iframe")].at(-1);
-  if (!frame || source !== frame.contentWindow || (origin !== "null" && origin !== contentOrigin)) return;
-  const { type, scripts } = Object(data);
-  const unclaimed = part("unclaimed");
-  if (type === "vitrine:viewer-height" && scripts === true && unclaimed?.dataset.applies === "true") unclaimed.hidden = false;
-});
-
 arm();
+move();
+draw(); // where the reader was faster

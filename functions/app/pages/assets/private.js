@@ -1,17 +1,20 @@
-// Frames what the page of a member's artifact names, and keeps it up to date. Without it the page does the same, but
-// for the height of the frame, and stays as it was when it was opened.
+// Keeps what the page of a member's artifact frames up to date, and as tall as it is. Without it the page stays as it was
+// when it was opened.
 
-import { contentURL, empty, frame, part, swap } from "./exhibit.js";
-import { stop, watch } from "./live.js";
+import { adopt, contentURL, empty, loaded, part, swap } from "./exhibit.js";
 
 const strip = part("strip");
 const follows = !new URLSearchParams(location.search).has("revision"); // else the page is that of one revision
 
-// place frames what the page names; how is frame or swap.
+// place shows what the page names; how is adopt or swap.
 function place(how) {
-  const { source, title } = part("case")?.dataset ?? {};
-  if (source) how(contentURL(source), title, true);
+  const { source, title, size } = part("case")?.dataset ?? {};
+  if (source) how({ source: contentURL(source), title, size, runs: true });
   else empty(false);
+  tell();
+}
+
+function tell() {
   document.dispatchEvent(new CustomEvent("vitrine:shown", { detail: { revision_id: strip.dataset.revision } }));
 }
 
@@ -38,7 +41,7 @@ async function renew() {
 function hang(exhibition) {
   const old = part("case");
   const fresh = exhibition.querySelector('[data-part="case"]');
-  fresh?.replaceChildren(); // what is there for browsers without scripts
+  fresh?.replaceChildren(); // place swaps the frame
   if (!old || !fresh) return part("exhibition").replaceChildren(...exhibition.childNodes);
   Object.assign(old.dataset, fresh.dataset);
   const around = [...exhibition.childNodes];
@@ -58,8 +61,11 @@ function close() {
 
 const field = (name) => strip.querySelector(`[data-field="${name}"]`);
 
-place(frame);
+place(adopt);
 if (!follows) part("follow")?.removeAttribute("aria-current");
+await loaded();
+const [{ stop, watch }] = await Promise.all([import("./live.js"), import("./panel.js"), import("./since.js")]);
+tell();
 if (strip?.dataset.newest) {
   watch({
     ask: (signal) =>

@@ -1,9 +1,7 @@
-// Opens one access link: reads the fragment, resolves it through our own host and frames the content.
+// Opens one access link: frames what it resolves to, which the script that stands in the page has asked for already.
 // Everything that arrives was chosen by strangers: it enters the page as text and as checked URLs, never as markup.
 
-import { contentURL, empty, frame, part, plain, swap } from "./exhibit.js";
-import { stop, watch } from "./live.js";
-import { bytes } from "./panel.js";
+import { bytes, contentURL, empty, frame, loaded, part, plain, swap } from "./exhibit.js";
 
 const stage = document.querySelector("main");
 const { publicId, scripts } = stage.dataset;
@@ -17,16 +15,7 @@ const headings = {
   unavailable: "Not available right now",
 };
 
-// Where scripts of unclaimed artifacts wait for a reader who wants them, the tab keeps that wish for this link alone.
-const wish = `vitrine:scripts:${publicId}`;
-
-function wished() {
-  try {
-    return scripts === "ask" && sessionStorage.getItem(wish) === "run";
-  } catch {
-    return false; // the browser keeps nothing
-  }
-}
+const { wish, wished, send, resolve } = opening;
 
 let attempt; // the AbortController of the newest opening: an older one must not touch the page any more
 let ticking; // the timer of the visible view
@@ -38,7 +27,7 @@ function show(name, heading = headings[name]) {
 }
 
 function clear() {
-  stop();
+  live?.stop();
   attempt?.abort();
   clearInterval(ticking);
   empty();
@@ -51,9 +40,11 @@ async function open() {
   if (!blob) return show("gone");
   show("loading");
   const patience = setTimeout(() => mine.abort(), 20_000);
+  const { first } = opening;
+  opening.first = {};
   let answer, body;
   try {
-    answer = await resolve(blob, mine.signal);
+    answer = await (first.blob === blob ? first.answer : resolve(blob, mine.signal));
     body = await answer.json();
   } catch {
     body = undefined; // no network, no answer in time, or no JSON
@@ -71,26 +62,6 @@ async function open() {
     }
   }
   unavailable(answer?.headers.get("X-Request-Id"));
-}
-
-function resolve(blob, signal) {
-  const link = { public_id: publicId, blob };
-  if (wished()) link.scripts = true;
-  const at = new URLSearchParams(location.search).get("at");
-  if (at) link.at = at;
-  return send("/api/access-links/resolve", link, signal);
-}
-
-function send(path, body, signal) {
-  return fetch(path, {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify(body),
-    cache: "no-store",
-    credentials: "omit",
-    redirect: "error",
-    signal,
-  });
 }
 
 function busy(seconds) {
@@ -131,12 +102,23 @@ function exhibitOf(resolved, place) {
   part("case").hidden = !framed;
   part("parcel").hidden = framed;
   show("artifact", title);
-  if (framed) place(source, title, runs);
+  if (framed) place({ source, title, runs, size: entry?.size_bytes });
   else {
     empty(false);
     parcel(source, entry);
   }
-  document.dispatchEvent(new CustomEvent("vitrine:shown", { detail: resolved }));
+  if (live) tell(resolved);
+}
+
+const tell = (resolved) => document.dispatchEvent(new CustomEvent("vitrine:shown", { detail: resolved }));
+
+// besides loads what stands beside the frame, and polls, once what is on show is there.
+let live; // the module, once it is loaded
+async function besides() {
+  await loaded();
+  if (live) return;
+  [live] = await Promise.all([import("./live.js"), import("./panel.js")]);
+  if (seen) tell(seen[at].resolved);
 }
 
 // What this page has shown since it was opened, oldest first: { resolved, number }, with the number where it is known.
@@ -144,7 +126,7 @@ function exhibitOf(resolved, place) {
 let seen, at, newest, following;
 let shares; // whether the link follows the newest revision; undefined: not known yet
 
-function follow(blob, resolved) {
+async function follow(blob, resolved) {
   const revision = resolved.agent_view.revision_id;
   seen = [{ resolved }];
   at = 0;
@@ -152,7 +134,10 @@ function follow(blob, resolved) {
   following = true;
   shares = undefined;
   strip();
-  watch({
+  const mine = attempt;
+  await besides();
+  if (mine !== attempt) return;
+  live.watch({
     ask: (signal) => send(`/api/live/access-links/${publicId}`, { blob, revision_id: newest.revision }, signal),
     answered: (answer) => {
       const claimed = answer.headers.get("Vitrine-Claimed") === "true";
