@@ -121,13 +121,13 @@ func (h *Host) make(r *http.Request, a answer, w io.Writer) error {
 	return h.Renderer.Page(r.Context(), w, source, a.query)
 }
 
-// tag returns the ETag. It depends on revision, path, the reader's choices, policy and the version of the renderer.
+// tag returns the ETag. It depends on revision, path, the reader's choices, policy and the version of the page.
 func (a answer) tag() string {
 	as := ""
 	if a.text {
 		as = "text"
 	}
-	parts := []string{string(a.Revision), a.Page.Path, as, a.query.Sort, a.policy, render.Version}
+	parts := []string{string(a.Revision), a.Page.Path, as, a.query.Sort, a.policy, render.Version(a.File.Path)}
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return `"` + hex.EncodeToString(sum[:]) + `"`
 }

@@ -95,6 +95,16 @@ func TestAPageIsSentAgainOnlyIfItChanged(t *testing.T) {
 	}
 }
 
+func TestAPageIsSentAgainIfItLooksDifferent(t *testing.T) {
+	e, style := newEnv(t, "a.md", "x"), render.StyleHash
+	t.Cleanup(func() { render.StyleHash = style })
+	tag := e.get("a.md").Header().Get("ETag")
+	render.StyleHash = "another" // the policy of Markdown does not name it
+	if e.get("a.md").Header().Get("ETag") == tag {
+		t.Error("a page with another style has the same tag")
+	}
+}
+
 func TestPlainTextIsServedWhereItIsAnotherText(t *testing.T) {
 	e := newEnv(t, "a.csv", "a;b\n1;2\n", "a.md", "# T", "a.go", "package a")
 	w := e.get("a.csv?as=text")

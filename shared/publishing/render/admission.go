@@ -25,19 +25,6 @@ const (
 	pageMemory         = 2 << 20   // of every page
 )
 
-// Bytes of memory that a view reserves for each byte that it reads. Each is above the highest ratio of live heap to
-// bytes that was measured, with the collector at 10 % and a sample each millisecond, for prose, lists of a letter,
-// tables of letters, code, coloured logs, cells of 1 KB, numbers in JSON and YAML, and notebooks of texts and images.
-const (
-	markdownWeight = 640 // nested lists of a letter; prose takes 60
-	codeWeight     = 40
-	logWeight      = 40
-	tableWeight    = 8
-	dataWeight     = 576 // numbers in YAML; JSON takes 20
-	notebookWeight = 32
-	patchWeight    = 16
-)
-
 // weight returns the memory that a page of the source reserves.
 func (s Source) weight() int64 {
 	v := views[s.view()]

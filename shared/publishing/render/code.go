@@ -7,9 +7,12 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/alecthomas/chroma/v2"
 	"github.com/alecthomas/chroma/v2/lexers"
+
+	"vitrine/shared/platform/media"
 )
 
 const (
@@ -21,6 +24,11 @@ const (
 	sniffedBytes     = 512 // that tell whether a file is text
 )
 
+func init() {
+	views[media.CodeView] = viewer{show: codeView, weight: 40, most: maxText}
+	views[media.NoView] = viewer{show: unknownView, weight: 40, most: maxText}
+}
+
 // codeView shows code and text with numbered lines.
 func codeView(ctx context.Context, s Source, b *body, _ Query) error {
 	text, err := s.shownText(ctx, b)
@@ -31,6 +39,19 @@ func codeView(ctx context.Context, s Source, b *body, _ Query) error {
 	defer cancel()
 	numbered(b, highlight(colouring, lexerOf(s.Path), text), s.Path)
 	return nil
+}
+
+// unknownView shows a file whose path does not tell its kind. It shows text as code.
+func unknownView(ctx context.Context, s Source, b *body, q Query) error {
+	head, err := s.read(ctx, sniffedBytes)
+	if err != nil {
+		return err
+	}
+	if !isText(string(head)) || !utf8.Valid(trimRune(head)) {
+		b.note("Files of this kind are not shown here.")
+		return nil
+	}
+	return codeView(ctx, s, b, q)
 }
 
 // plain shows the text of any file, or says that the file is not text.

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"vitrine/shared/platform/media"
 )
 
 const (
@@ -20,6 +22,11 @@ const (
 	maxNodes      = 60_000  // values that are shown
 	maxYAMLValues = 150_000 // that a document may have
 )
+
+func init() {
+	// Numbers in YAML take most; JSON takes 20.
+	views[media.DataView] = viewer{show: dataView, weight: 576, most: maxData}
+}
 
 // dataView shows JSON and YAML as a tree whose branches open and close.
 func dataView(ctx context.Context, s Source, b *body, _ Query) error {

@@ -12,6 +12,13 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
+func init() {
+	views[media.DirectoryView] = viewer{show: folderView}
+	views[media.ImageView] = viewer{show: imageView}
+	views[media.AudioView] = viewer{show: audioView}
+	views[media.VideoView] = viewer{show: videoView}
+}
+
 // entry is a file or a folder of a listing.
 type entry struct {
 	name   string

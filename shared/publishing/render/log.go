@@ -5,7 +5,11 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"vitrine/shared/platform/media"
 )
+
+func init() { views[media.LogView] = viewer{show: logView, weight: 40, most: maxText} }
 
 // logView shows a text with the colours that terminals show.
 func logView(ctx context.Context, s Source, b *body, _ Query) error {

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"vitrine/shared/platform/media"
 )
 
 const (
@@ -17,6 +19,8 @@ const (
 	maxOutput        = 256 << 10 // bytes of one text that a cell printed
 	maxImages        = 8 << 20   // bytes of the images of a notebook, encoded
 )
+
+func init() { views[media.NotebookView] = viewer{show: notebookView, weight: 32, most: maxNotebook} }
 
 // notebook is the part of the Jupyter notebook format that pages show: version 4, and the worksheets of version 3.
 type notebook struct {

@@ -5,12 +5,16 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"vitrine/shared/platform/media"
 )
 
-// patchView shows a unified diff file by file, with the old lines beside the new ones.
 // maxPatch is how many bytes of a diff are read.
 const maxPatch = 2 << 20
 
+func init() { views[media.PatchView] = viewer{show: patchView, weight: 16, most: maxPatch} }
+
+// patchView shows a unified diff file by file, with the old lines beside the new ones.
 func patchView(ctx context.Context, s Source, b *body, _ Query) error {
 	source, err := s.read(ctx, maxPatch)
 	if err != nil {

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"maps"
 	"os"
@@ -368,18 +368,64 @@ type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-// A browser keeps a page by its version: who changes what pages look like counts Version up, and writes the new sum
-// here.
-func TestVersionChangesWithThePages(t *testing.T) {
-	sum := sha256.New()
-	files := samples(t, "x")
-	files["a.png"] = ""
-	for _, path := range slices.Sorted(maps.Keys(files)) {
-		expect.OK(t, New().Page(t.Context(), sum, sourceOf(path, files[path]), Query{}))
+// looks are the versions of the views, with sums of what they show.
+var looks = map[media.View]string{
+	media.NoView:        "0 ddab3512f2dc7c8b",
+	media.MarkdownView:  "0 84c453cb548777e8",
+	media.CodeView:      "0 41e9772d51b9928a",
+	media.LogView:       "0 d4f1c1718db63bdd",
+	media.TableView:     "0 a8f54f3954f583da",
+	media.DataView:      "0 1341e764da98ce22",
+	media.NotebookView:  "0 5b9cf9ec5990319b",
+	media.PatchView:     "0 01c4018338d2727c",
+	media.ImageView:     "0 72a11c98441f60b2",
+	media.AudioView:     "0 e59c54c3721ea256",
+	media.VideoView:     "0 fec687988fab3e2c",
+	media.PDFView:       "0 54ec9b27017bd233",
+	media.DirectoryView: "0 459a8f953366128c",
+}
+
+// A browser keeps a page by its version. Who changes what pages show writes the new sums here, and counts up the version
+// of each view whose sum is another one, or sharedVersion for what is around all of them.
+func TestVersionsChangeWithThePages(t *testing.T) {
+	files, sums := samples(t, "x"), map[media.View]hash.Hash{}
+	for _, path := range []string{"", "a.png", "a.mp3", "a.mp4", "a.pdf"} {
+		files[path] = ""
 	}
-	got := Version + " " + hex.EncodeToString(sum.Sum(nil)[:8])
-	if want := "4 6a97184605587aa6"; got != want {
-		t.Errorf("%s, not %s", got, want)
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		s := sourceOf(path, files[path], "b/c.png")
+		if sums[s.view()] == nil {
+			sums[s.view()] = sha256.New()
+		}
+		_, main, _ := strings.Cut(pageOf(t, s, Query{}), "</header>")
+		fmt.Fprintln(sums[s.view()], main)
+	}
+	for view, by := range views {
+		if got := fmt.Sprintf("%d %x", by.version, sums[view].Sum(nil)[:8]); got != looks[view] {
+			t.Errorf("the view %q: %s, not %s", view, got, looks[view])
+		}
+	}
+	var empty strings.Builder
+	expect.OK(t, sourceOf("a", "").write(&empty, new(body)))
+	around := sha256.Sum256([]byte(strings.NewReplacer(stylesheet, "", StyleHash, "").Replace(empty.String())))
+	if got, want := fmt.Sprintf("%d %x", sharedVersion, around[:8]), "4 4d0d1897f338eb37"; got != want {
+		t.Errorf("around the body: %s, not %s", got, want)
+	}
+}
+
+func TestPagesThatLookDifferentHaveDifferentVersions(t *testing.T) {
+	code, style := views[media.CodeView], StyleHash
+	t.Cleanup(func() { views[media.CodeView], StyleHash = code, style })
+	seen := map[string]bool{}
+	for _, path := range []string{"", "a.md", "a.csv", "Strange", "a.go"} {
+		seen[Version(path)] = true
+	}
+	views[media.CodeView] = viewer{version: code.version + 1}
+	seen[Version("a.go")] = true
+	StyleHash = "another"
+	seen[Version("a.go")] = true
+	if len(seen) != 7 {
+		t.Errorf("%d versions of 7 looks: %v", len(seen), seen)
 	}
 }
 

@@ -114,11 +114,13 @@ func (d *document) drawn(language, code string) bool {
 	return true
 }
 
-// pdfView shows a document whose pages a script draws, because only the browser of the reader has the fonts and the
-// time.
 // maxPDF is the largest document that a page shows, in bytes.
 const maxPDF = 50 << 20
 
+func init() { views[media.PDFView] = viewer{show: pdfView} }
+
+// pdfView shows a document whose pages a script draws, because only the browser of the reader has the fonts and the
+// time.
 func pdfView(_ context.Context, s Source, b *body, _ Query) error {
 	if s.File.Size > maxPDF {
 		b.note("Documents larger than %s are not shown.", size(maxPDF))

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"vitrine/shared/platform/media"
 )
 
 const (
@@ -17,6 +19,8 @@ const (
 	maxRows  = 5_000    // that are shown
 	maxCells = 200_000
 )
+
+func init() { views[media.TableView] = viewer{show: tableView, weight: 8, most: maxTable} }
 
 // tableView shows the rows of CSV, TSV and JSON lines as a table, with a summary of the columns.
 func tableView(ctx context.Context, s Source, b *body, q Query) error {
