@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -67,6 +68,20 @@ func TestTheHintsSayWhatAToolDoes(t *testing.T) {
 		}
 		if *a.DestructiveHint != slices.Contains(shows, tool.Name) || *a.OpenWorldHint != *a.DestructiveHint {
 			t.Errorf("%s: destructive %t, open world %t", tool.Name, *a.DestructiveHint, *a.OpenWorldHint)
+		}
+	}
+}
+
+// TestDocsNameEveryToolThatDoesMoreThanRead lets docs/mcp.md leave tools out, of which it says that they only read.
+func TestDocsNameEveryToolThatDoesMoreThanRead(t *testing.T) {
+	text, err := os.ReadFile("../../docs/mcp.md")
+	expect.OK(t, err)
+	_, table, _ := strings.Cut(string(text), "| Tool | Needs |")
+	table, _, _ = strings.Cut(table, "\n\n")
+	for _, tool := range newEnv(t).tools() {
+		onlyReads := tool.effect.reads && slices.Equal(tool.scopes, reading)
+		if !onlyReads && !strings.Contains(table, "`"+tool.name+"`") {
+			t.Errorf("docs/mcp.md does not list %s", tool.name)
 		}
 	}
 }
