@@ -19,6 +19,16 @@ const (
 	badCode   = "This is not the code that the agent shows, or the request has changed meanwhile. Check the six digits; after a few wrong ones the request ends."
 )
 
+func (h *Host) agentRoutes() []route {
+	approve := members{form: h.forThisAttempt(h.approveAgent), back: agentPath}
+	deny := members{form: h.forThisAttempt(h.denyAgent), back: agentPath}
+	return noReferrer(
+		route{method: "GET", path: agentPath, handle: handler(h.agentPage)},
+		route{method: "POST", path: agentPath, handle: approve},
+		route{method: "POST", path: agentPath + "/deny", handle: deny},
+	)
+}
+
 // agentPage moves the token of a claim attempt from the address into a cookie. There it survives a sign-in, and stays
 // out of the history, of referrers and of logs.
 func (h *Host) agentPage(w http.ResponseWriter, r *http.Request) error {

@@ -14,7 +14,6 @@ import (
 
 	"vitrine/functions/app/pages"
 	"vitrine/shared/adapter/web"
-	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/limits"
@@ -108,178 +107,44 @@ func noReferrer(routes ...route) []route {
 	return routes
 }
 
+// question returns the route of a page that asks before something is done. The parent is the page that leads to it.
+func question(path, parent string, ask members) route {
+	return route{
+		method: "GET",
+		path:   path,
+		handle: ask,
+		parent: parent,
+	}
+}
+
 func (h *Host) routes() []route {
 	return slices.Concat(
-		h.artifactRoutes(),
 		h.openRoutes(),
+		h.signInRoutes(),
+		h.overviewRoutes(),
+		h.artifactListRoutes(),
+		h.artifactRoutes(),
+		h.viewerRoutes(),
+		h.comparisonRoutes(),
+		h.linkRoutes(),
+		h.visibilityRoutes(),
 		h.liveRoutes(),
 		h.reportRoutes(),
-		h.memberRoutes(),
+		h.keyRoutes(),
+		h.connectionRoutes(),
+		h.auditRoutes(),
+		h.settingsRoutes(),
+		h.exportRoutes(),
 		h.deletionRoutes(),
 		h.billingRoutes(),
-		h.exportRoutes(),
-		h.decisionRoutes(),
+		h.claimRoutes(),
+		h.agentRoutes(),
+		h.keepRoutes(),
+		h.deviceRoutes(),
+		h.consentRoutes(),
 		h.operatorRoutes(),
 	)
 }
-
-// openRoutes are open to everybody: the front page, the viewer of access links, and signing in and out.
-func (h *Host) openRoutes() []route {
-	return []route{
-		{method: "GET", path: "/{$}", handle: timed(h.home), packed: true},
-		{method: "GET", path: "/al/{publicId}", handle: handler(h.viewer), packed: true},
-		{method: "POST", path: "/al/{publicId}", handle: handler(h.openPasted)},
-		{method: "POST", path: "/api/access-links/resolve", handle: handler(h.resolve)},
-		{method: "POST", path: "/api/access-links/qr", handle: handler(h.qr)},
-		{method: "GET", path: "/assets/{build}/{name}", handle: handler(asset), packed: true},
-		{method: "GET", path: "/scripts/{program}/{file...}", handle: handler(h.program), packed: true},
-		{method: "GET", path: "/healthz", handle: fixed("application/json", "no-store", `{"ok":true,"app":"app"}`)},
-		{method: "GET", path: "/robots.txt", handle: fixed("text/plain; charset=utf-8", "public, max-age=3600", robots)},
-		{
-			method: "GET",
-			path:   "/.well-known/gpc.json",
-			handle: fixed("application/json", "public, max-age=300", `{"gpc":true,"lastUpdate":"2026-01-01"}`),
-		},
-
-		{
-			method: "GET",
-			path:   "/api/auth/sign-in",
-			handle: timed(h.signIn),
-			acts:   true,
-
-			noReferrer: true,
-		},
-		{
-			method: "GET",
-			path:   "/api/auth/callback",
-			handle: timed(h.callback),
-			acts:   true,
-
-			noReferrer: true,
-		},
-		{method: "POST", path: "/api/auth/sign-out", handle: timed(h.signOut)},
-		{
-			method: "POST",
-			path:   "/api/auth/sign-out-everywhere",
-			handle: members{form: h.signOutEverywhere, back: "/settings"},
-		},
-		{method: "GET", path: "/signed-out", handle: timed(h.signedOut)},
-	}
-}
-
-// memberRoutes show members their workspace.
-func (h *Host) memberRoutes() []route {
-	return []route{
-		{method: "GET", path: "/dashboard", handle: members{page: h.dashboard}},
-		{method: "GET", path: artifactsPath, handle: members{page: resetCursor(h.artifacts)}},
-		{
-			method: "GET",
-			path:   selectionPath,
-			handle: members{page: h.askSelected},
-			parent: artifactsPath,
-		},
-		{method: "POST", path: selectionPath, handle: members{form: h.changeSelected, back: artifactsPath}},
-		{method: "GET", path: "/keys", handle: members{page: resetCursor(h.keys)}},
-		{method: "POST", path: "/keys", handle: members{form: h.createKey, back: "/keys"}},
-		{method: "GET", path: "/keys/ended", handle: members{page: resetCursor(h.endedKeys)}},
-		{
-			method: "GET",
-			path:   "/keys/{keyId}/revoke",
-			handle: members{page: h.askRevokeKey},
-			parent: "/keys",
-		},
-		{method: "POST", path: "/keys/{keyId}/revoke", handle: members{form: h.revokeKey, back: "/keys"}},
-		{method: "GET", path: "/connections", handle: members{page: resetCursor(h.connections)}},
-		{
-			method: "GET",
-			path:   "/connections/agents/{registrationId}/unlink",
-			handle: members{page: h.askUnlinkAgent},
-			parent: "/connections",
-		},
-		{
-			method: "POST",
-			path:   "/connections/agents/{registrationId}/unlink",
-			handle: members{form: h.unlinkAgent, back: "/connections"},
-		},
-		{
-			method: "GET",
-			path:   "/connections/providers/{delegationId}/unlink",
-			handle: members{page: h.askUnlinkProvider},
-			parent: "/connections",
-		},
-		{
-			method: "POST",
-			path:   "/connections/providers/{delegationId}/unlink",
-			handle: members{form: h.unlinkProvider, back: "/connections"},
-		},
-		{
-			method: "GET",
-			path:   "/connections/apps/{grantId}/unlink",
-			handle: members{page: h.askUnlinkApp},
-			parent: "/connections",
-		},
-		{
-			method: "POST",
-			path:   "/connections/apps/{grantId}/unlink",
-			handle: members{form: h.unlinkApp, back: "/connections"},
-		},
-		{method: "GET", path: "/audit", handle: members{page: resetCursor(h.audit), right: credential.Admin}},
-		{method: "GET", path: "/settings", handle: members{page: h.settings}},
-		{
-			method: "POST",
-			path:   "/settings",
-			handle: members{form: h.updateSettings, back: "/settings", right: credential.Admin},
-		},
-		{
-			method: "POST",
-			path:   "/settings/sessions/{session}/end",
-			handle: members{form: h.endSession, back: "/settings"},
-		},
-		{
-			method: "GET",
-			path:   "/settings/sign-out-everywhere",
-			handle: members{page: h.askSignOutEverywhere},
-			parent: "/settings",
-		},
-	}
-}
-
-// decisionRoutes ask a member whether to let in a claim, an agent, a device or an app.
-func (h *Host) decisionRoutes() []route {
-	return noReferrer(
-		route{method: "GET", path: "/claim", handle: timed(h.claimPage)},
-		route{method: "POST", path: "/claim", handle: members{form: h.showClaim, back: "/claim"}},
-		route{method: "POST", path: "/claim/confirm", handle: members{form: h.claim, back: "/claim"}},
-		route{method: "GET", path: agentPath, handle: handler(h.agentPage)},
-		route{method: "POST", path: agentPath, handle: members{form: h.forThisAttempt(h.approveAgent), back: agentPath}},
-		route{
-			method: "POST",
-			path:   agentPath + "/deny",
-			handle: members{form: h.forThisAttempt(h.denyAgent), back: agentPath},
-		},
-		route{method: "GET", path: keepPath, handle: timed(h.askKept)},
-		route{method: "POST", path: keepPath, handle: timed(h.keep)},
-		route{method: "GET", path: "/device", handle: members{page: h.devicePage}},
-		route{method: "POST", path: "/device", handle: members{form: h.showDevice, back: "/device"}},
-		route{method: "POST", path: "/device/approve", handle: members{form: h.approveDevice, back: "/device"}},
-		route{method: "POST", path: "/device/deny", handle: members{form: h.denyDevice, back: "/device"}},
-		route{method: "GET", path: "/oauth/consent", handle: members{page: h.consentPage, deleting: true}},
-		route{
-			method: "POST",
-			path:   "/oauth/consent/allow",
-			handle: members{form: h.allowApp, back: "/dashboard", deleting: true},
-		},
-		route{
-			method: "POST",
-			path:   "/oauth/consent/deny",
-			handle: members{form: h.denyApp, back: "/dashboard", deleting: true},
-		},
-		route{method: "GET", path: "/oauth/error", handle: timed(h.appError)},
-	)
-}
-
-// robots allows crawlers the front page alone, because every other address belongs to a member or a link.
-const robots = "User-agent: *\nAllow: /$\nAllow: /assets/\nDisallow: /\n"
 
 // Handler serves the host. It panics if the origin of the app host or of the content host is not an absolute http URL,
 // because nothing could be framed safely.

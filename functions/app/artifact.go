@@ -22,65 +22,28 @@ import (
 	"vitrine/shared/publishing/sharing"
 )
 
+// oneArtifact is the path of the page of an artifact.
+const oneArtifact = artifactsPath + "/{artifactId}"
+
+// seeArtifacts and changeArtifacts are pages and forms about artifacts.
+func seeArtifacts(show memberHandler) members { return members{page: show, right: credential.Read} }
+
+func changeArtifacts(right credential.Scope, handle formHandler) members {
+	return members{form: explainNotChanged(handle), back: artifactsPath, right: right}
+}
+
 // artifactRoutes show members an artifact and change it.
 func (h *Host) artifactRoutes() []route {
-	const all, one = "/artifacts", "/artifacts/{artifactId}"
-	see := func(show memberHandler) members { return members{page: show, right: credential.Read} }
-	ask := func(right credential.Scope, q confirmation) members { return members{page: h.confirm(q), right: right} }
-	change := func(right credential.Scope, handle formHandler) members {
-		return members{form: explainNotChanged(handle), back: all, right: right}
-	}
-	view := see(h.private)
-	view.moved = http.StatusFound // what programs that look for artifacts expect
+	const restore, remove = oneArtifact + "/revisions/{revisionId}/restore", oneArtifact + "/delete"
 	return append(noReferrer(
-		route{method: "GET", path: "/v/{artifactId}", handle: view},
-		route{method: "GET", path: one, handle: see(resetCursor(h.artifact))},
-		route{method: "GET", path: one + "/compare", handle: see(h.compare)},
-		route{method: "POST", path: one + "/links", handle: change(credential.Admin, h.createLink)},
-		route{method: "POST", path: one + "/links/{linkId}/address", handle: change(credential.Admin, h.mintLink)},
-		route{method: "POST", path: one + "/unlisted", handle: change(credential.Admin, h.makeUnlisted)},
+		route{method: "GET", path: oneArtifact, handle: seeArtifacts(resetCursor(h.artifact))},
 	), []route{
-		{method: "POST", path: one + "/pin", handle: change(credential.Read, h.pin)},
-		{method: "POST", path: one + "/unpin", handle: change(credential.Read, h.unpin)},
-		{method: "POST", path: one + "/title", handle: change(credential.Publish, h.rename)},
-		{method: "POST", path: one + "/revisions/{revisionId}/restore", handle: change(credential.Publish, h.restore)},
-		{
-			method: "GET",
-			path:   one + "/delete",
-			handle: ask(credential.Publish, askDelete),
-			parent: one,
-		},
-		{method: "POST", path: one + "/delete", handle: change(credential.Publish, h.delete)},
-
-		{method: "GET", path: "/access-links", handle: see(resetCursor(h.accessLinks))},
-		{
-			method: "GET",
-			path:   one + "/links/{linkId}/revoke",
-			handle: members{page: h.askRevokeLink, right: credential.Admin},
-			parent: one,
-		},
-		{method: "POST", path: one + "/links/{linkId}/revoke", handle: change(credential.Admin, h.revokeLink)},
-		{
-			method: "GET",
-			path:   one + "/private",
-			handle: ask(credential.Admin, askMakePrivate),
-			parent: one,
-		},
-		{method: "POST", path: one + "/private", handle: change(credential.Admin, h.makePrivate)},
-		{
-			method: "GET",
-			path:   one + "/lockdown",
-			handle: ask(credential.Admin, askLock),
-			parent: one,
-		},
-		{method: "POST", path: one + "/lockdown", handle: change(credential.Admin, h.lock)},
-		{
-			method: "GET",
-			path:   one + "/lockdown/lift",
-			handle: ask(credential.Admin, askUnlock),
-			parent: one,
-		},
-		{method: "POST", path: one + "/lockdown/lift", handle: change(credential.Admin, h.unlock)},
+		{method: "POST", path: oneArtifact + "/pin", handle: changeArtifacts(credential.Read, h.pin)},
+		{method: "POST", path: oneArtifact + "/unpin", handle: changeArtifacts(credential.Read, h.unpin)},
+		{method: "POST", path: oneArtifact + "/title", handle: changeArtifacts(credential.Publish, h.rename)},
+		{method: "POST", path: restore, handle: changeArtifacts(credential.Publish, h.restore)},
+		question(remove, oneArtifact, members{page: h.confirm(askDelete), right: credential.Publish}),
+		{method: "POST", path: remove, handle: changeArtifacts(credential.Publish, h.delete)},
 	}...)
 }
 

@@ -19,6 +19,15 @@ import (
 
 const artifactsPath = "/artifacts"
 
+// artifactListRoutes list artifacts, and change several at once.
+func (h *Host) artifactListRoutes() []route {
+	return []route{
+		{method: "GET", path: artifactsPath, handle: members{page: resetCursor(h.artifacts)}},
+		question(selectionPath, artifactsPath, members{page: h.askSelected}),
+		{method: "POST", path: selectionPath, handle: members{form: h.changeSelected, back: artifactsPath}},
+	}
+}
+
 // artifacts lists all artifacts, newest first, or those among the newest that a search found.
 func (h *Host) artifacts(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	asked := r.URL.Query()

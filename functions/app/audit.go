@@ -15,6 +15,11 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
+func (h *Host) auditRoutes() []route {
+	show := members{page: resetCursor(h.audit), right: credential.Admin}
+	return []route{{method: "GET", path: "/audit", handle: show}}
+}
+
 func (h *Host) audit(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	after := r.URL.Query().Get("after")
 	p := pages.Audit{Layout: v.layout("/audit"), Kept: limits.EventLife}

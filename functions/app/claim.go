@@ -15,6 +15,14 @@ import (
 
 const badClaim = "This claim token does not work: it may be mistyped, expired or already used, or belong to a workspace that is yours."
 
+func (h *Host) claimRoutes() []route {
+	return noReferrer(
+		route{method: "GET", path: "/claim", handle: timed(h.claimPage)},
+		route{method: "POST", path: "/claim", handle: members{form: h.showClaim, back: "/claim"}},
+		route{method: "POST", path: "/claim/confirm", handle: members{form: h.claim, back: "/claim"}},
+	)
+}
+
 // claimPage is also for people who are not signed in. The token is in the fragment, and a script of the page keeps it
 // during the sign-in.
 func (h *Host) claimPage(w http.ResponseWriter, r *http.Request) error {

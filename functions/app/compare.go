@@ -61,6 +61,10 @@ func (q comparisonQuery) path() string {
 	return path
 }
 
+func (h *Host) comparisonRoutes() []route {
+	return noReferrer(route{method: "GET", path: oneArtifact + "/compare", handle: seeArtifacts(h.compare)})
+}
+
 // compare shows what changed between two revisions.
 func (h *Host) compare(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	q := readComparison(r)

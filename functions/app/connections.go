@@ -15,6 +15,24 @@ import (
 	"vitrine/shared/platform/id"
 )
 
+func (h *Host) connectionRoutes() []route {
+	const (
+		all      = "/connections"
+		agent    = all + "/agents/{registrationId}/unlink"
+		provider = all + "/providers/{delegationId}/unlink"
+		app      = all + "/apps/{grantId}/unlink"
+	)
+	return []route{
+		{method: "GET", path: all, handle: members{page: resetCursor(h.connections)}},
+		question(agent, all, members{page: h.askUnlinkAgent}),
+		{method: "POST", path: agent, handle: members{form: h.unlinkAgent, back: all}},
+		question(provider, all, members{page: h.askUnlinkProvider}),
+		{method: "POST", path: provider, handle: members{form: h.unlinkProvider, back: all}},
+		question(app, all, members{page: h.askUnlinkApp}),
+		{method: "POST", path: app, handle: members{form: h.unlinkApp, back: all}},
+	}
+}
+
 // connections shows one page of each of three lists. Each list has a cursor of its own, and links of one keep the
 // cursors of the others.
 func (h *Host) connections(w http.ResponseWriter, r *http.Request, v browserSession) error {

@@ -15,6 +15,16 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
+func (h *Host) consentRoutes() []route {
+	answer := func(handle formHandler) members { return members{form: handle, back: "/dashboard", deleting: true} }
+	return noReferrer(
+		route{method: "GET", path: "/oauth/consent", handle: members{page: h.consentPage, deleting: true}},
+		route{method: "POST", path: "/oauth/consent/allow", handle: answer(h.allowApp)},
+		route{method: "POST", path: "/oauth/consent/deny", handle: answer(h.denyApp)},
+		route{method: "GET", path: "/oauth/error", handle: timed(h.appError)},
+	)
+}
+
 // meets reports whether a member may let an app in. While a workspace is being deleted only our own may be, because the
 // command line can cancel that.
 func meets(v browserSession, c oauth.Consent) bool {

@@ -49,12 +49,7 @@ func (h *Host) deletionRoutes() []route {
 		deleting: true,
 	}
 	return []route{
-		{
-			method: "GET",
-			path:   deletePath,
-			handle: members{page: h.askDelete, right: admin, fresh: deletePath},
-			parent: "/settings",
-		},
+		question(deletePath, "/settings", members{page: h.askDelete, right: admin, fresh: deletePath}),
 		{method: "POST", path: deletePath, handle: request},
 		{method: "GET", path: requestedPath, handle: timed(h.deletionRequested)},
 		{method: "GET", path: deletionPath, handle: members{page: h.deletion, deleting: true}},

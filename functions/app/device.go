@@ -13,6 +13,15 @@ import (
 
 const badDevice = "No device is waiting with this code: it may be mistyped, already answered, or older than 15 minutes. Check the letters, or start again on the device."
 
+func (h *Host) deviceRoutes() []route {
+	return noReferrer(
+		route{method: "GET", path: "/device", handle: members{page: h.devicePage}},
+		route{method: "POST", path: "/device", handle: members{form: h.showDevice, back: "/device"}},
+		route{method: "POST", path: "/device/approve", handle: members{form: h.approveDevice, back: "/device"}},
+		route{method: "POST", path: "/device/deny", handle: members{form: h.denyDevice, back: "/device"}},
+	)
+}
+
 // devicePage asks for a code. One in the address fills in the field, and has no effect until it is sent.
 func (h *Host) devicePage(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	return h.page(w, http.StatusOK, pages.Device{Layout: v.layout(""), Code: typed(r.URL.Query().Get("code"))})

@@ -14,8 +14,8 @@ import (
 	"vitrine/scripts/testkit/browser"
 )
 
-// question is what the page of a question has, and no other page.
-const question = `<button class="button danger" type="submit">`
+// questionButton is what the page of a question has, and no other page.
+const questionButton = `<button class="button danger" type="submit">`
 
 // T43: a page of another site cannot put a question under the pointer.
 func TestQuestionsAreNotAskedForOtherSites(t *testing.T) {
@@ -25,7 +25,7 @@ func TestQuestionsAreNotAskedForOtherSites(t *testing.T) {
 		if path == agentPath {
 			continue // it needs another cookie, and asks in a form of its own
 		}
-		asks := strings.Contains(text(t, signedIn(h, "GET", path, nil, "Sec-Fetch-Site", "same-origin")), question)
+		asks := strings.Contains(text(t, signedIn(h, "GET", path, nil, "Sec-Fetch-Site", "same-origin")), questionButton)
 		if asks {
 			asked++
 		}
@@ -39,7 +39,7 @@ func TestQuestionsAreNotAskedForOtherSites(t *testing.T) {
 				t.Errorf("%s from %s: %d to %q", path, site, r.StatusCode, to)
 			case asks:
 				next := signedIn(h, "GET", to, nil, "Sec-Fetch-Site", site)
-				if body := text(t, next); next.StatusCode != 200 || strings.Contains(body, question) {
+				if body := text(t, next); next.StatusCode != 200 || strings.Contains(body, questionButton) {
 					t.Errorf("%s leads to %s: %d", path, to, next.StatusCode)
 				}
 				if r := send(h, "GET", path, "", "Sec-Fetch-Site", site); r.Header.Get("Location") != to {

@@ -17,6 +17,29 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
+// robots allows crawlers the front page alone, because every other address belongs to a member or a link.
+const robots = "User-agent: *\nAllow: /$\nAllow: /assets/\nDisallow: /\n"
+
+// openRoutes are open to everybody: the front page, the viewer of access links, and what they load.
+func (h *Host) openRoutes() []route {
+	return []route{
+		{method: "GET", path: "/{$}", handle: timed(h.home), packed: true},
+		{method: "GET", path: "/al/{publicId}", handle: handler(h.viewer), packed: true},
+		{method: "POST", path: "/al/{publicId}", handle: handler(h.openPasted)},
+		{method: "POST", path: "/api/access-links/resolve", handle: handler(h.resolve)},
+		{method: "POST", path: "/api/access-links/qr", handle: handler(h.qr)},
+		{method: "GET", path: "/assets/{build}/{name}", handle: handler(asset), packed: true},
+		{method: "GET", path: "/scripts/{program}/{file...}", handle: handler(h.program), packed: true},
+		{method: "GET", path: "/healthz", handle: fixed("application/json", "no-store", `{"ok":true,"app":"app"}`)},
+		{method: "GET", path: "/robots.txt", handle: fixed("text/plain; charset=utf-8", "public, max-age=3600", robots)},
+		{
+			method: "GET",
+			path:   "/.well-known/gpc.json",
+			handle: fixed("application/json", "public, max-age=300", `{"gpc":true,"lastUpdate":"2026-01-01"}`),
+		},
+	}
+}
+
 // home is the front page; members are redirected to theirs. Caches must ask again, because it differs before and after
 // a sign-in.
 func (h *Host) home(w http.ResponseWriter, r *http.Request) error {

@@ -22,6 +22,13 @@ const keepPath = "/agent-auth/keep"
 // keepField is the prefix of the names of the checkboxes; the id of a delegation follows.
 const keepField = "keep-"
 
+func (h *Host) keepRoutes() []route {
+	return noReferrer(
+		route{method: "GET", path: keepPath, handle: timed(h.askKept)},
+		route{method: "POST", path: keepPath, handle: timed(h.keep)},
+	)
+}
+
 // askKept shows which agents may act, and nothing else of the workspace, because no session is open yet.
 func (h *Host) askKept(w http.ResponseWriter, r *http.Request) error {
 	secret := h.takeover(r)

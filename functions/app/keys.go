@@ -19,6 +19,17 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
+func (h *Host) keyRoutes() []route {
+	const revoke = "/keys/{keyId}/revoke"
+	return []route{
+		{method: "GET", path: "/keys", handle: members{page: resetCursor(h.keys)}},
+		{method: "POST", path: "/keys", handle: members{form: h.createKey, back: "/keys"}},
+		{method: "GET", path: "/keys/ended", handle: members{page: resetCursor(h.endedKeys)}},
+		question(revoke, "/keys", members{page: h.askRevokeKey}),
+		{method: "POST", path: revoke, handle: members{form: h.revokeKey, back: "/keys"}},
+	}
+}
+
 func (h *Host) keys(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	return h.listKeys(w, r, v, "/keys", pages.Keys{})
 }

@@ -21,6 +21,10 @@ import (
 // recent is the number of artifacts, and of entries of the record, on the overview.
 const recent = 5
 
+func (h *Host) overviewRoutes() []route {
+	return []route{{method: "GET", path: "/dashboard", handle: members{page: h.dashboard}}}
+}
+
 func (h *Host) dashboard(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	p := pages.Overview{
 		Layout: v.layout("/dashboard"),

@@ -13,6 +13,13 @@ import (
 	"vitrine/shared/publishing/view"
 )
 
+// viewerRoutes show members the files of an artifact.
+func (h *Host) viewerRoutes() []route {
+	view := seeArtifacts(h.private)
+	view.moved = http.StatusFound // what programs that look for artifacts expect
+	return noReferrer(route{method: "GET", path: "/v/{artifactId}", handle: view})
+}
+
 // viewerPath returns the page where members view a revision.
 func viewerPath(a id.Artifact, r id.Revision, newest bool) string {
 	path := "/v/" + string(a)

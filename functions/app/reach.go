@@ -13,6 +13,26 @@ import (
 	"vitrine/shared/publishing/sharing"
 )
 
+// visibilityRoutes change who sees an artifact without an account.
+func (h *Host) visibilityRoutes() []route {
+	const (
+		private = oneArtifact + "/private"
+		lock    = oneArtifact + "/lockdown"
+		unlock  = lock + "/lift"
+		admin   = credential.Admin
+	)
+	return append(noReferrer(
+		route{method: "POST", path: oneArtifact + "/unlisted", handle: changeArtifacts(admin, h.makeUnlisted)},
+	), []route{
+		question(private, oneArtifact, members{page: h.confirm(askMakePrivate), right: admin}),
+		{method: "POST", path: private, handle: changeArtifacts(admin, h.makePrivate)},
+		question(lock, oneArtifact, members{page: h.confirm(askLock), right: admin}),
+		{method: "POST", path: lock, handle: changeArtifacts(admin, h.lock)},
+		question(unlock, oneArtifact, members{page: h.confirm(askUnlock), right: admin}),
+		{method: "POST", path: unlock, handle: changeArtifacts(admin, h.unlock)},
+	}...)
+}
+
 func (h *Host) makeUnlisted(w http.ResponseWriter, r *http.Request, v browserSession, _ web.Form) error {
 	done, err := h.Links.SetVisibility(r.Context(), v.Actor, sharing.Target{RequestedID: pathArtifact(r)}, sharing.Unlisted)
 	if err != nil {

@@ -7,12 +7,23 @@ import (
 
 	"vitrine/functions/app/pages"
 	"vitrine/shared/adapter/web"
+	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/platform/limits"
 )
+
+func (h *Host) settingsRoutes() []route {
+	const all = "/settings"
+	update := members{form: h.updateSettings, back: all, right: credential.Admin}
+	return []route{
+		{method: "GET", path: all, handle: members{page: h.settings}},
+		{method: "POST", path: all, handle: update},
+		{method: "POST", path: all + "/sessions/{session}/end", handle: members{form: h.endSession, back: all}},
+	}
+}
 
 func (h *Host) settings(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	return h.showSettings(w, r, v, http.StatusOK, pages.Change{})

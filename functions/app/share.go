@@ -6,6 +6,7 @@ import (
 
 	"vitrine/functions/app/pages"
 	"vitrine/shared/adapter/web"
+	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
@@ -15,6 +16,23 @@ import (
 	"vitrine/shared/publishing/link"
 	"vitrine/shared/publishing/sharing"
 )
+
+func (h *Host) linkRoutes() []route {
+	const (
+		all    = oneArtifact + "/links"
+		mint   = all + "/{linkId}/address"
+		revoke = all + "/{linkId}/revoke"
+		admin  = credential.Admin
+	)
+	return append(noReferrer(
+		route{method: "POST", path: all, handle: changeArtifacts(admin, h.createLink)},
+		route{method: "POST", path: mint, handle: changeArtifacts(admin, h.mintLink)},
+	), []route{
+		{method: "GET", path: "/access-links", handle: seeArtifacts(resetCursor(h.accessLinks))},
+		question(revoke, oneArtifact, members{page: h.askRevokeLink, right: admin}),
+		{method: "POST", path: revoke, handle: changeArtifacts(admin, h.revokeLink)},
+	}...)
+}
 
 // accessLinks lists the links of the workspace.
 func (h *Host) accessLinks(w http.ResponseWriter, r *http.Request, v browserSession) error {

@@ -15,6 +15,22 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
+func (h *Host) signInRoutes() []route {
+	return append(noReferrer(
+		route{method: "GET", path: "/api/auth/sign-in", handle: timed(h.signIn), acts: true},
+		route{method: "GET", path: "/api/auth/callback", handle: timed(h.callback), acts: true},
+	), []route{
+		{method: "GET", path: "/signed-out", handle: timed(h.signedOut)},
+		{method: "POST", path: "/api/auth/sign-out", handle: timed(h.signOut)},
+		question("/settings/sign-out-everywhere", "/settings", members{page: h.askSignOutEverywhere}),
+		{
+			method: "POST",
+			path:   "/api/auth/sign-out-everywhere",
+			handle: members{form: h.signOutEverywhere, back: "/settings"},
+		},
+	}...)
+}
+
 // signIn sends the browser to the identity provider.
 func (h *Host) signIn(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
