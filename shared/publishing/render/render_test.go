@@ -1,7 +1,6 @@
 package render
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -10,15 +9,10 @@ import (
 	"hash"
 	"io"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
-
-	"github.com/alecthomas/chroma/v2"
-	"github.com/alecthomas/chroma/v2/lexers"
 
 	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/media"
@@ -426,89 +420,5 @@ func TestPagesThatLookDifferentHaveDifferentVersions(t *testing.T) {
 	seen[Version("a.go")] = true
 	if len(seen) != 7 {
 		t.Errorf("%d versions of 7 looks: %v", len(seen), seen)
-	}
-}
-
-func TestLanguagesAreKnownByNamesAliasesAndFiles(t *testing.T) {
-	for language, want := range map[string]string{
-		"go": "Go", "Go": "Go", "golang": "Go", "GO": "Go", "main.go": "Go", "rs": "Rust", "C++": "C++", "cpp": "C++",
-		"h":          "C",
-		"Dockerfile": "Docker", "tsx": "TypeScript", "yml": "YAML", "sh": "Bash", "json": "JSON", "package.json": "JSON",
-		"js": "JavaScript", "console": "Bash Session", "text": "plaintext", "diff": "Diff", "ps1": "PowerShell",
-	} {
-		if lexer := lexerNamed(language); lexer == nil || lexer.Config().Name != want || lexer != lexers.Get(language) {
-			t.Errorf("%s is %v, not %s", language, lexer, want)
-		}
-	}
-}
-
-// asked is a lexer that counts how often its patterns of files are asked for.
-type asked struct {
-	chroma.Lexer
-	times *int
-}
-
-func (a asked) Config() *chroma.Config {
-	*a.times++
-	return a.Lexer.Config()
-}
-
-func TestAnUnknownLanguageIsComparedWithNoPatternOfFiles(t *testing.T) {
-	lexerNamed("go")
-	times, all := 0, lexers.GlobalLexerRegistry.Lexers
-	t.Cleanup(func() { lexers.GlobalLexerRegistry.Lexers = all })
-	lexers.GlobalLexerRegistry.Lexers = append(all[:len(all):len(all)], asked{lexers.Get("go"), &times})
-	for _, language := range []string{"mermaid", "zz", "Not A Language", "", "x.y.z"} {
-		if lexer := lexerNamed(language); lexer != nil || times > 0 {
-			t.Errorf("%q is %v, after %d lookups", language, lexer, times)
-		}
-	}
-}
-
-// TestRealDocumentsAreNotTooMuch shows the largest documents of the modules and packages that this repository uses: the
-// bounds of what a parser may spend refuse none of them.
-func TestRealDocumentsAreNotTooMuch(t *testing.T) {
-	type found struct {
-		file string
-		size int64
-	}
-	most := map[string]int{".md": 150, ".ipynb": 5, ".csv": 5, ".yaml": 5, ".yml": 5, ".json": 5, ".patch": 5, ".diff": 5}
-	all := map[string][]found{}
-	cache := filepath.Dir(filepath.Dir(filepath.Dir(moduleDir(t, "github.com/yuin/goldmark"))))
-	packages := filepath.Join("..", "..", "..", "node_modules") + "/"
-	for _, dir := range []string{filepath.Join(cache, "github.com"), packages} {
-		_ = filepath.WalkDir(dir, func(file string, d os.DirEntry, err error) error {
-			if ext := filepath.Ext(file); err == nil && !d.IsDir() && most[ext] > 0 {
-				if info, err := d.Info(); err == nil && info.Size() < maxMarkdown {
-					all[ext] = append(all[ext], found{file, info.Size()})
-				}
-			}
-			return nil
-		})
-	}
-	count := 0
-	for ext, files := range all {
-		slices.SortFunc(files, func(a, b found) int { return cmp.Compare(b.size, a.size) })
-		for _, f := range files[:min(len(files), most[ext])] {
-			text, err := os.ReadFile(f.file)
-			expect.OK(t, err)
-			if count++; ext == ".md" {
-				if why := refusal(t, string(text)); why != "" {
-					t.Errorf("%s: %s", f.file, why)
-				}
-				continue
-			}
-			page := pageOf(t, sourceOf(filepath.Base(f.file), string(text)), Query{})
-			wantInert(t, page)
-			wantNot(t, page, "the viewer failed")
-			_, notes, _ := strings.Cut(page, `<div class="notes">`)
-			notes, _, _ = strings.Cut(notes, "</div>")
-			if strings.Contains(notes, "takes more than") || strings.Contains(notes, "it has more than") {
-				t.Errorf("%s: %s", f.file, notes)
-			}
-		}
-	}
-	if count < 150 {
-		t.Errorf("%d documents", count)
 	}
 }
