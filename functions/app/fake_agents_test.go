@@ -90,7 +90,7 @@ func (f *fakeAgents) Unlink(ctx context.Context, _ credential.Actor, r id.Regist
 func (f *fakeAgents) LinkedProviders(
 	ctx context.Context, _ credential.Actor, p cursor.Page,
 ) ([]delegation.Delegation, string, error) {
-	if len(f.linked) == 0 {
+	if f.empty {
 		return nil, "", f.failing(ctx)
 	}
 	next, err := f.turn(ctx, p.Cursor)
@@ -98,13 +98,13 @@ func (f *fakeAgents) LinkedProviders(
 }
 
 func (f *fakeAgents) LinkedProvider(
-	_ context.Context, _ credential.Actor, which id.Delegation,
+	ctx context.Context, _ credential.Actor, which id.Delegation,
 ) (delegation.Delegation, error) {
 	n := slices.IndexFunc(f.linked, func(one delegation.Delegation) bool { return one.ID() == which })
 	if n < 0 {
 		return delegation.Delegation{}, fault.New(fault.NotFound, "no such provider")
 	}
-	return f.linked[n], nil
+	return f.linked[n], f.failing(ctx)
 }
 
 func (f *fakeAgents) UnlinkProvider(ctx context.Context, _ credential.Actor, which id.Delegation) error {

@@ -5,20 +5,34 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"testing"
 )
 
-// memberPages are all pages of members and of the flows.
-var memberPages = []string{
-	"/dashboard", "/artifacts", "/artifacts?q=tide&state=pinned&kind=Table&sort=title",
-	selectionPath + "?do=delete&artifact=" + artifactID, artifactPage, artifactPage + "/delete", artifactPage + "/private",
-	artifactPage + "/lockdown", artifactPage + "/lockdown/lift", linkPath + "/revoke", "/access-links",
-	"/v/" + artifactID, "/v/" + artifactID + "?revision=" + oldID, comparisonPage, comparisonPage + "?view=split",
-	"/keys", "/keys/ended", "/keys/" + keyID + "/revoke", "/connections",
-	"/connections/agents/" + agentID + "/unlink", "/connections/apps/" + grantID + "/unlink",
-	"/audit", "/billing", "/settings", "/settings/sign-out-everywhere",
-	"/claim", agentPath, "/device", "/oauth/consent?req=abc",
+// queries complete the addresses of pages that show nothing without one.
+var queries = map[string]string{
+	selectionPath:    "?do=delete&artifact=" + artifactID,
+	"/oauth/consent": "?req=abc",
 }
+
+// pagesFor returns the paths of the pages for members, or of those for operators. The page of a deletion is left out,
+// because it is shown only while there is one.
+func pagesFor[T endpoint]() (paths []string) {
+	s := newServices()
+	ids := strings.NewReplacer("{artifactId}", artifactID, "{linkId}", shareID, "{keyId}", keyID, "{grantId}", grantID,
+		"{registrationId}", agentID, "{delegationId}", string(s.linked[0].ID()), "{workspaceId}", string(strangerID))
+	h, _ := s.host()
+	for _, r := range h.routes() {
+		if _, is := r.handle.(T); is && r.method == http.MethodGet && r.path != deletionPath {
+			paths = append(paths, ids.Replace(r.path)+queries[r.path])
+		}
+	}
+	return paths
+}
+
+// memberPages are all pages of members and of the flows.
+var memberPages = append(pagesFor[members](), "/claim", agentPath, "/artifacts?q=tide&state=pinned&kind=Table&sort=title",
+	"/v/"+artifactID+"?revision="+oldID, comparisonPage+"?view=split")
 
 // form is sent to a path.
 type form struct {
@@ -77,10 +91,8 @@ var forms = map[string]form{
 }
 
 // operatorPages are the pages of operators.
-var operatorPages = []string{
-	"/admin", "/admin/reports", "/admin/reports?artifact=" + artifactID, "/admin/lockdowns", "/admin/events",
-	"/admin/events?action=artifact.published&focus=all", "/admin/provisioning", planPath(strangerID),
-}
+var operatorPages = append(pagesFor[operators](), "/admin/reports?artifact="+artifactID,
+	"/admin/events?action=artifact.published&focus=all")
 
 // operatorForms are those of operators.
 var operatorForms = map[string]form{

@@ -89,6 +89,7 @@ func newServices() *fakeServices {
 		artifact:   sealArtifact,
 		revisions:  sealRevisions(),
 		links:      sealLinks(),
+		linked:     []delegation.Delegation{linkedDelegation("Night Desk", "ada@example.test")},
 		numbers:    limits.Default(),
 	}
 	s.actor = credential.Actor{
