@@ -25,7 +25,7 @@ import (
 // oneArtifact is the path of the page of an artifact.
 const oneArtifact = artifactsPath + "/{artifactId}"
 
-// seeArtifacts and changeArtifacts are pages and forms about artifacts.
+// seeArtifacts returns a page about artifacts, and changeArtifacts a form.
 func seeArtifacts(show memberHandler) members { return members{page: show, right: credential.Read} }
 
 func changeArtifacts(right credential.Scope, handle formHandler) members {

@@ -31,8 +31,9 @@ func pagesFor[T endpoint]() (paths []string) {
 }
 
 // memberPages are all pages of members and of the flows.
-var memberPages = append(pagesFor[members](), "/claim", agentPath, "/artifacts?q=tide&state=pinned&kind=Table&sort=title",
-	"/v/"+artifactID+"?revision="+oldID, comparisonPage+"?view=split")
+var memberPages = append(pagesFor[members](), "/claim", agentPath,
+	"/artifacts?q=tide&state=pinned&kind=Table&sort=title", "/v/"+artifactID+"?revision="+oldID,
+	comparisonPage+"?view=split")
 
 // form is sent to a path.
 type form struct {

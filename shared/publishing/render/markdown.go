@@ -22,13 +22,13 @@ import (
 	"vitrine/shared/platform/media"
 )
 
+// maxMarkdown is the largest source of a document, in bytes.
+const maxMarkdown = 2 << 20
+
 func init() {
 	// Nested lists of a letter take most; prose takes 60.
 	views[media.MarkdownView] = viewer{show: markdownView, weight: 640, most: maxMarkdown}
 }
-
-// maxMarkdown is the largest source of a document, in bytes.
-const maxMarkdown = 2 << 20
 
 // markdownView shows a Markdown document: GitHub's flavour with footnotes, alerts and front matter.
 func markdownView(ctx context.Context, s Source, b *body, _ Query) error {
