@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -168,6 +169,34 @@ func TestF58LimitBeatsEverythingAfterTheGates(t *testing.T) {
 	wantRefused(t, s.get("missing"), http.StatusTooManyRequests, fault.RateLimitedArtifact)
 	s.Now = s.Now.Add(limits.ReadWindow)
 	wantBody(t, s.get("x"), "1")
+}
+
+// TestTheFilesOfTheRevisionRaiseTheLimitOfReads reads an artifact whose tier allows a single read.
+func TestTheFilesOfTheRevisionRaiseTheLimitOfReads(t *testing.T) {
+	for name, ask := range map[string]func(*env) *httptest.ResponseRecorder{
+		"a file of the current revision": func(s *env) *httptest.ResponseRecorder {
+			s.State.Artifact.FileCount = 3
+			return s.get("x")
+		},
+		"a file of an older revision": func(s *env) *httptest.ResponseRecorder {
+			s.State.Artifact.Current, s.State.Artifact.FileCount, s.Other.FileCount = "newer", 9, 3
+			return s.get("x")
+		},
+		"a bundle": func(s *env) *httptest.ResponseRecorder {
+			s.Other.FileCount = 3
+			return s.bundle("GET")
+		},
+	} {
+		s := newBundleEnv(t)
+		s.Add("x", "1")
+		limitReads(s, 1)
+		for n := range 3 * limits.ReadsPerFile {
+			if w := ask(s); w.Code != http.StatusOK {
+				t.Fatalf("%s: read %d answers %d %s", name, n+1, w.Code, w.Body)
+			}
+		}
+		wantRefused(t, ask(s), http.StatusTooManyRequests, fault.RateLimitedArtifact)
+	}
 }
 
 // TestT57WhoIsRefusedUsesUpNothing sends an artifact many requests that the host refuses, as the holder of a revoked

@@ -22,7 +22,7 @@ func Plenty(o *stack.Options) {
 	LimitReads(l, many)
 }
 
-// LimitReads sets the limit of reads of an artifact for every tier.
+// LimitReads sets the least limit of reads of an artifact for every tier.
 func LimitReads(l *limits.Limits, reads int) {
 	l.Tiers = maps.Clone(l.Tiers)
 	for tier, policy := range l.Tiers {

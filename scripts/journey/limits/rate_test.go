@@ -84,9 +84,10 @@ func TestF56WhoeverIsRefusedWaitsAsLongAsItIsTold(t *testing.T) {
 	}
 }
 
+// TestF58ReadsOfAnArtifactShareOneLimit reads an artifact of one file, whose tier allows a single read.
 func TestF58ReadsOfAnArtifactShareOneLimit(t *testing.T) {
 	t.Parallel()
-	p := newLimitEnv(t, func(l *limits.Limits) { harness.LimitReads(l, 8) })
+	p := newLimitEnv(t, func(l *limits.Limits) { harness.LimitReads(l, 1) })
 	g := p.NewAgent(t)
 	a, other := harness.PublishPage(t, g, "popular"), harness.PublishPage(t, g, "other")
 	first := p.Get(t, a.RevisionContentURL)
@@ -107,6 +108,11 @@ func TestF58ReadsOfAnArtifactShareOneLimit(t *testing.T) {
 	for name, ask := range reads {
 		if got := ask(); got.Status >= 400 && name != "no file" {
 			t.Errorf("%s answers %d %s", name, got.Status, got.Code())
+		}
+	}
+	for range limits.ReadsPerFile - len(reads) - 1 {
+		if got := reads["HEAD"](); got.Status != http.StatusOK {
+			t.Errorf("a read below the limit answers %d", got.Status)
 		}
 	}
 	for _, name := range []string{"conditional", "view", "link"} {

@@ -56,7 +56,7 @@ var provocations = map[fault.Code]provocation{
 	}), publishOneTooMany},
 	fault.RateLimitedActor:     {429, func(l *limits.Limits) { l.Actor.Limit = 1 }, whoamiTwice},
 	fault.RateLimitedWorkspace: {429, func(l *limits.Limits) { l.Workspace.Limit = 1 }, whoamiTwice},
-	fault.RateLimitedArtifact:  {429, func(l *limits.Limits) { harness.LimitReads(l, 1) }, readTwice},
+	fault.RateLimitedArtifact:  {429, func(l *limits.Limits) { harness.LimitReads(l, 1) }, readOften},
 	fault.ProvisionRateLimited: {429, func(l *limits.Limits) { l.ProvisionGlobal.Limit = 1 }, harness.ProvisionAgain},
 	fault.ProvisionUnavailable: {503, func(*limits.Limits) {}, provisionWithoutGate},
 	fault.PowRequired:          {401, nil, provisionOften},
@@ -276,9 +276,11 @@ func publishOneTooMany(t *testing.T, _ *harness.BackendEnv, g *wire.Agent) wire.
 	return harness.Must(harness.Publish(g, wire.NewKey(), last.ArtifactID, last.RevisionID))(t)
 }
 
-func readTwice(t *testing.T, p *harness.BackendEnv, g *wire.Agent) wire.Answer {
+func readOften(t *testing.T, p *harness.BackendEnv, g *wire.Agent) wire.Answer {
 	content := harness.PublishPage(t, g, "popular").RevisionContentURL
-	p.WantContent(t, content, harness.Page("popular").Body)
+	for range limits.ReadsPerFile {
+		p.WantContent(t, content, harness.Page("popular").Body)
+	}
 	return p.Get(t, content)
 }
 

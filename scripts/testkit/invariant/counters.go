@@ -14,7 +14,7 @@ func (s *snapshot) checkCounters(b *breaches, l *limits.Limits) {
 	caps := map[string]int{
 		"actor":     leased(l.Actor.Limit),
 		"workspace": leased(l.Workspace.Limit),
-		"artifact":  leased(l.Tiers[limits.Pro].Reads),
+		"artifact":  leased(l.Tiers[limits.Pro].ReadsOf(limits.FilesPerTree)),
 		"refused":   l.Refused.Limit,
 		"address":   l.ProvisionAddress.Limit,
 		"provision": l.ProvisionGlobal.Limit,

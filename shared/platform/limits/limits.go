@@ -177,7 +177,7 @@ type Policy struct {
 	LiveArtifacts      int  // also caps pins
 	NewArtifactsPerDay int  // per UTC day; a multiple of AllowanceShards
 	Revisions          int  // published ones over an artifact's life
-	Reads              int  // of one artifact by signed URL in a ReadWindow, over all hosts
+	Reads              int  // of one artifact by signed URL in a ReadWindow, over all hosts; ReadsOf has the limit
 	NoIndex            bool // search engines are asked not to index
 	Scripts            Scripts
 }
@@ -194,6 +194,13 @@ const (
 
 // Run reports whether scripts run for a reader who asked for them, or did not.
 func (s Scripts) Run(asked bool) bool { return s == ScriptsOn || s == ScriptsAsk && asked }
+
+// ReadsPerFile is how many reads in a ReadWindow an artifact may have for each of its files, because whoever opens a page
+// of many pictures reads all of them.
+const ReadsPerFile = 20
+
+// ReadsOf returns the limit of reads of an artifact in a ReadWindow by the number of files of the revision that is read.
+func (p Policy) ReadsOf(files int) int { return max(p.Reads, ReadsPerFile*files) }
 
 // UploadBytes returns how many bytes a workspace may declare for upload in a UTC day.
 func (p Policy) UploadBytes() int64 {

@@ -269,7 +269,7 @@ func TestAReadIsHeldToTheLimitOfItsTier(t *testing.T) {
 	limiter.Limits.Tiers[limits.Free] = free
 	a := id.NewArtifact()
 	read := func(tier limits.Tier) error {
-		return limiter.Confirm(t.Context(), limiter.Artifact(t.Context(), a, "file"), tier).Refusal
+		return limiter.Confirm(t.Context(), limiter.Artifact(t.Context(), a, "file"), tier, 0).Refusal
 	}
 	for n, tt := range []struct {
 		tier   limits.Tier
@@ -296,6 +296,42 @@ func TestAReadIsHeldToTheLimitOfItsTier(t *testing.T) {
 	*now = now.Add(limits.ReadWindow)
 	if got := limiter.leases.limitOf(readWindow(a, *now)); got != free.Reads {
 		t.Errorf("in the next window it is asked for at %d", got)
+	}
+}
+
+// TestAPageOfManyPicturesOpensTwentyTimes reads a revision of 1,500 files as often as its files allow in a minute, and
+// one that has few at its tier's limit.
+func TestAPageOfManyPicturesOpensTwentyTimes(t *testing.T) {
+	for _, tt := range []struct {
+		tier        limits.Tier
+		files, want int
+	}{
+		{limits.Ephemeral, 1500, 30_000},
+		{limits.Free, 1500, 30_000},
+		{limits.Pro, 301, 6_020},
+		{limits.Free, 300, 6_000},
+		{limits.Ephemeral, 61, 1_220},
+		{limits.Ephemeral, 60, 1_200},
+		{limits.Ephemeral, 0, 1_200}, // an archive of an export
+	} {
+		limiter, _, now := newLimiter(t)
+		a := id.NewArtifact()
+		read := func() error {
+			return limiter.Confirm(t.Context(), limiter.Artifact(t.Context(), a, "file"), tt.tier, tt.files).Refusal
+		}
+		for n := range tt.want {
+			if err := read(); err != nil {
+				t.Fatalf("%s, %d files: read %d: %v", tt.tier, tt.files, n+1, err)
+			}
+		}
+		refused := fault.Of(read())
+		if refused == nil || refused.Code != fault.RateLimitedArtifact || refused.RetryAfter <= 0 {
+			t.Fatalf("%s, %d files: one read more is %v, want rate_limited_artifact", tt.tier, tt.files, refused)
+		}
+		*now = now.Add(refused.RetryAfter)
+		if err := read(); err != nil {
+			t.Errorf("%s, %d files, after Retry-After: %v", tt.tier, tt.files, err)
+		}
 	}
 }
 

@@ -184,7 +184,7 @@ func TestLimitsThatAreOffCountNothing(t *testing.T) {
 	if err := limiter.Actor(t.Context(), id.NewWorkspace(), string(id.NewPublic())); err != nil {
 		t.Error(err)
 	}
-	read := limiter.Confirm(t.Context(), limiter.Artifact(t.Context(), id.NewArtifact(), "file"), limits.Free)
+	read := limiter.Confirm(t.Context(), limiter.Artifact(t.Context(), id.NewArtifact(), "file"), limits.Free, 0)
 	if limiter.GiveBack(t.Context(), read); read.Refusal != nil || counters.writes != 0 {
 		t.Errorf("%v, after %d writes", read.Refusal, counters.writes)
 	}
@@ -226,7 +226,8 @@ func TestAnArtifactThatIsReadOftenIsMarkedOnceInAWindow(t *testing.T) {
 	read := func(a id.Artifact, reads int, every time.Duration) {
 		t.Helper()
 		for range reads {
-			if r := limiter.Confirm(t.Context(), limiter.Artifact(t.Context(), a, "file"), limits.Free); r.Refusal != nil {
+			r := limiter.Artifact(t.Context(), a, "file")
+			if r = limiter.Confirm(t.Context(), r, limits.Free, 0); r.Refusal != nil {
 				t.Fatal(r.Refusal)
 			}
 			*now = now.Add(every)

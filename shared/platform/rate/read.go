@@ -32,8 +32,8 @@ const giveBackTime = time.Second
 
 // Artifact takes a permit for a read of an artifact by signed URL. All hosts share its limit. holder identifies the
 // link or token and everything by which readaccess judges it. A holder that was refused too often is refused at once
-// and does not consume the shared limit. The limit depends on the tier of the artifact, which the caller reads at the
-// same time. Until Confirm has the tier, Artifact uses the limit that was seen last, or the smallest.
+// and does not consume the shared limit. The limit depends on the tier of the artifact and on its files, which the
+// caller reads at the same time. Until Confirm has both, Artifact uses the limit that was seen last, or the smallest.
 func (l *Limiter) Artifact(ctx context.Context, artifact id.Artifact, holder string) Read {
 	if l.Limits.Off {
 		return Read{}
@@ -68,10 +68,10 @@ func (l *Limiter) Begin(ctx context.Context, artifact id.Artifact, holder string
 	}
 }
 
-// Confirm applies the limit of the artifact's tier to a read. It asks once more for a read that was refused at a
-// smaller limit.
-func (l *Limiter) Confirm(ctx context.Context, r Read, t limits.Tier) Read {
-	limit := l.Limits.Tiers[t].Reads
+// Confirm applies to a read the limit of the artifact's tier and of the number of files of its revision. It asks once
+// more for a read that was refused at a smaller limit.
+func (l *Limiter) Confirm(ctx context.Context, r Read, t limits.Tier, files int) Read {
+	limit := l.Limits.Tiers[t].ReadsOf(files)
 	if r.artifact == "" || r.limit == limit {
 		return r
 	}

@@ -106,6 +106,7 @@ func (a *Artifact) Shown() Revision {
 		Status:      Published,
 		Number:      a.Number,
 		Entrypoint:  a.Entrypoint,
+		FileCount:   a.FileCount,
 		PublishedAt: a.PublishedAt,
 	}
 }

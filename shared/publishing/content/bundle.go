@@ -37,7 +37,7 @@ func (r *Reader) FindBundle(ctx context.Context, text string) (File, error) {
 		err = readaccess.NotFound()
 	}
 	if err == nil {
-		err = r.Limiter.Confirm(ctx, read, state.Workspace.Tier()).Refusal
+		err = r.Limiter.Confirm(ctx, read, state.Workspace.Tier(), revision.FileCount).Refusal
 	} else if fault.CodeOf(err) == fault.NotFound && state.ArtifactAllows(query, r.Now()) {
 		r.Limiter.GiveBack(ctx, read)
 	}

@@ -141,7 +141,7 @@ func (r *Reader) load(
 		shown, err = r.checkAccess(ctx, state, q, claims.Revision)
 	}
 	if err == nil {
-		return state, shown, got, r.Limiter.Confirm(ctx, read, state.Workspace.Tier()).Refusal
+		return state, shown, got, r.Limiter.Confirm(ctx, read, state.Workspace.Tier(), shown.FileCount).Refusal
 	}
 	if fault.CodeOf(err) == fault.NotFound && state.ArtifactAllows(q, r.Now()) {
 		r.Limiter.GiveBack(ctx, read)

@@ -43,7 +43,7 @@ func (r *Reader) FindExport(ctx context.Context, text string) (File, error) {
 	if !open {
 		return File{}, readaccess.NotFound()
 	}
-	if err := r.Limiter.Confirm(ctx, read, w.Tier()).Refusal; err != nil {
+	if err := r.Limiter.Confirm(ctx, read, w.Tier(), 0).Refusal; err != nil {
 		return File{}, err
 	}
 	volume := e.Volumes[claims.Volume-1]

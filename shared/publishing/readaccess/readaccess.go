@@ -127,14 +127,15 @@ func CheckRevision(ctx context.Context, store Store, a *artifact.Artifact, r id.
 	return err
 }
 
-// CheckPublicView refuses a revision that is not published or whose public view is closed. It costs what CheckRevision
-// does.
-func CheckPublicView(ctx context.Context, store Store, a *artifact.Artifact, r id.Revision) error {
+// PublicRevision is PublishedRevision for one whose public view is open. It costs the same.
+func PublicRevision(
+	ctx context.Context, store Store, a *artifact.Artifact, r id.Revision,
+) (artifact.Revision, error) {
 	rev, err := PublishedRevision(ctx, store, a, r)
 	if err == nil && !a.ViewOpen(rev) {
 		err = NotFound()
 	}
-	return err
+	return rev, err
 }
 
 // PublishedRevision returns a published revision: the current one as the artifact has it, any other as it is stored.

@@ -266,7 +266,7 @@ func TestARevisionIsReadIfItIsPublished(t *testing.T) {
 			if (err == nil) != c.readable || err != nil && fault.CodeOf(err) != fault.NotFound || f.reads != c.reads {
 				t.Errorf("%v after %d reads", err, f.reads)
 			}
-			err = CheckPublicView(t.Context(), f, a, c.revision)
+			_, err = PublicRevision(t.Context(), f, a, c.revision)
 			if (err == nil) != c.viewable || err != nil && fault.CodeOf(err) != fault.NotFound || f.reads != 2*c.reads {
 				t.Errorf("its public view: %v after %d reads", err, f.reads)
 			}

@@ -190,17 +190,18 @@ func (s *Service) checkAccess(
 	if err != nil {
 		return state, named, err
 	}
+	var revision artifact.Revision
 	shown, err := named, readaccess.NotFound()
 	if state.Allows(q, now) && state.Artifact.Current != "" {
 		if named == "" { // Allows has checked that the link works, which includes that links are not locked
 			shown = linkedRevision(state)
-			err = readaccess.CheckRevision(ctx, s.Store, state.Artifact, shown)
+			revision, err = readaccess.PublishedRevision(ctx, s.Store, state.Artifact, shown)
 		} else {
-			err = readaccess.CheckPublicView(ctx, s.Store, state.Artifact, named)
+			revision, err = readaccess.PublicRevision(ctx, s.Store, state.Artifact, named)
 		}
 	}
 	if err == nil {
-		return state, shown, s.Limiter.Confirm(ctx, read, state.Workspace.Tier()).Refusal
+		return state, shown, s.Limiter.Confirm(ctx, read, state.Workspace.Tier(), revision.FileCount).Refusal
 	}
 	if fault.CodeOf(err) == fault.NotFound && state.ArtifactAllows(q, now) {
 		s.Limiter.GiveBack(ctx, read)
