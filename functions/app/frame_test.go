@@ -29,6 +29,8 @@ func TestAViewerFramesAListedPlaceOrWhatOpensFirst(t *testing.T) {
 		{"#i2", "/r/a.png", "/r#i2"},
 		{"a.png", "/r/a.png", "/r/a.png"},
 		{"docs", "/r/docs", "/r/docs"},
+		{"docs?page=2#i3", "/r/docs?page=2#i3", "/r/docs?page=2#i3"},
+		{"?page=2", "/r/a.png", "/r?page=2"},
 		{"docs/more#x", "/r/docs/more#x", "/r/docs/more#x"},
 		{"docs/b c.md#x", "/r/docs/b%20c.md#x", "/r/docs/b%20c.md#x"},
 		{"docs/more/d.html", "/v/docs/more/d.html", "/v/docs/more/d.html"},

@@ -85,7 +85,7 @@ func (h *Host) serve(w http.ResponseWriter, r *http.Request) error {
 
 // answer decides what a request gets, without making it.
 func (h *Host) answer(p content.Page, r *http.Request) (answer, error) {
-	a := answer{Page: p, query: render.Query{Sort: r.URL.Query().Get("sort")}}
+	a := answer{Page: p, query: render.Query{Sort: r.URL.Query().Get("sort"), Page: r.URL.Query().Get("page")}}
 	switch as := r.URL.Query().Get("as"); {
 	case as == "text" && media.HasText(p.File.Path):
 		a.text = true
@@ -127,7 +127,7 @@ func (a answer) tag() string {
 	if a.text {
 		as = "text"
 	}
-	parts := []string{string(a.Revision), a.Page.Path, as, a.query.Sort, a.policy, render.Version(a.File.Path)}
+	parts := []string{string(a.Revision), a.Page.Path, as, a.query.Sort, a.query.Page, a.policy, render.Version(a.File.Path)}
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return `"` + hex.EncodeToString(sum[:]) + `"`
 }

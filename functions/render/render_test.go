@@ -78,7 +78,8 @@ func TestAPageIsSentAgainOnlyIfItChanged(t *testing.T) {
 		t.Error("a file is opened for a page that the client has")
 	}
 	seen := map[string]string{tag: "a.csv"}
-	for name, path := range map[string]string{"another file": "b.csv", "another order": "a.csv?sort=1d", "text": "a.csv?as=text"} {
+	for name, path := range map[string]string{"another file": "b.csv", "another order": "a.csv?sort=1d", "text": "a.csv?as=text",
+		"a folder": "", "its second page": "?page=2"} {
 		got := e.get(path).Header().Get("ETag")
 		if seen[got] != "" {
 			t.Errorf("%s has the tag of %s", name, seen[got])

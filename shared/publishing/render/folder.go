@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"vitrine/shared/platform/media"
@@ -13,7 +14,7 @@ import (
 )
 
 func init() {
-	views[media.DirectoryView] = viewer{show: folderView}
+	views[media.DirectoryView] = viewer{show: folderView, version: 1}
 	views[media.ImageView] = viewer{show: imageView}
 	views[media.AudioView] = viewer{show: audioView}
 	views[media.VideoView] = viewer{show: videoView}
@@ -63,23 +64,27 @@ func (s Source) entries() []entry {
 	return out
 }
 
-// maxEntries is how many files and folders a listing shows.
+// maxEntries is how many files and folders a page of a listing shows.
 const maxEntries = 500
 
-// folderView lists a folder. Its images are a gallery.
-func folderView(_ context.Context, s Source, b *body, _ Query) error {
+// folderView lists a part of a folder, and leads to the parts before and after it. The images of the part are a gallery.
+func folderView(_ context.Context, s Source, b *body, q Query) error {
 	entries := s.entries()
+	steps := ""
+	if all := len(entries); all > maxEntries {
+		pages := (all-1)/maxEntries + 1
+		number := numberOf(q.Page, pages)
+		entries = entries[(number-1)*maxEntries : min(number*maxEntries, all)]
+		steps = s.steps(number, pages, all)
+	}
 	var images []entry
 	for _, e := range entries {
 		if !e.folder && media.ViewOf(e.name) == media.ImageView {
 			images = append(images, e)
 		}
 	}
-	if len(entries) > maxEntries {
-		b.notes = append(b.notes, fmt.Sprintf("Only the first %d entries are shown.", maxEntries))
-		entries = entries[:maxEntries]
-	}
-	s.gallery(b, images[:min(len(images), maxEntries)])
+	b.printf("%s", steps)
+	s.gallery(b, images)
 	b.printf(`<div class="v-wide" tabindex="0"><table class="v-list"><thead><tr><th scope="col">Name</th><th scope="col" class="v-num">Size</th>` +
 		`</tr></thead><tbody>`)
 	for _, e := range entries {
@@ -89,9 +94,38 @@ func folderView(_ context.Context, s Source, b *body, _ Query) error {
 		}
 		b.printf(`<tr><td><a href="%s">%s</a></td><td class="v-num">%s</td></tr>`, escape(to), escape(clip(name, 300)), size(e.size))
 	}
-	b.printf("</tbody></table></div>")
+	b.printf("</tbody></table></div>%s", steps)
 	return nil
 }
+
+// numberOf returns the number of a page, from 1. A text that is not the number of one of the pages means the first.
+func numberOf(text string, pages int) int {
+	n, err := strconv.Atoi(text)
+	if err != nil || strconv.Itoa(n) != text || n < 1 || n > pages {
+		return 1
+	}
+	return n
+}
+
+// steps returns links to the pages of a folder before and after one, and between them how far that one goes.
+func (s Source) steps(number, pages, all int) string {
+	folder, out := escape(s.pageOf(s.Path)), `<p class="v-steps">`
+	switch number {
+	case 1:
+	case 2:
+		out += `<a href="` + folder + `">Previous page</a> `
+	default:
+		out += fmt.Sprintf(`<a href="%s?page=%d">Previous page</a> `, folder, number-1)
+	}
+	out += fmt.Sprintf("<span>%d to %d of %d</span>", (number-1)*maxEntries+1, min(number*maxEntries, all), all)
+	if number < pages {
+		out += fmt.Sprintf(` <a href="%s?page=%d">Next page</a>`, folder, number+1)
+	}
+	return out + "</p>"
+}
+
+// lazily has the attributes of an image that loads when it comes near the part of the page that its reader sees.
+const lazily = `loading="lazy" decoding="async"`
 
 // gallery writes images as a grid. A link opens a large image below its row, without a script. It is not an overlay,
 // because that would cover the whole page, and a page in a viewer frame is longer than the part that its reader sees.
@@ -101,10 +135,10 @@ func (s Source) gallery(b *body, images []entry) {
 	}
 	b.printf(`<div class="v-gallery">`)
 	for i, e := range images {
-		b.printf(`<a class="v-thumb" id="t%d" href="#i%d"><img src="%s" alt="%s" loading="lazy" width="160" height="120"></a>`, i+1, i+1,
-			escape(s.raw(e.path)), escape(clip(e.name, 300)))
-		b.printf(`<figure class="v-large" id="i%d"><img src="%s" alt="%s" loading="lazy" width="1600" height="1200"><figcaption>`,
-			i+1, escape(s.raw(e.path)), escape(clip(e.name, 300)))
+		b.printf(`<a class="v-thumb" id="t%d" href="#i%d"><img src="%s" alt="%s" %s width="160" height="120"></a>`, i+1, i+1,
+			escape(s.raw(e.path)), escape(clip(e.name, 300)), lazily)
+		b.printf(`<figure class="v-large" id="i%d"><img src="%s" alt="%s" %s width="1600" height="1200"><figcaption>`,
+			i+1, escape(s.raw(e.path)), escape(clip(e.name, 300)), lazily)
 		if i > 0 {
 			b.printf(`<a href="#i%d">Previous</a> `, i)
 		}

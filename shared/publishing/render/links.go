@@ -135,6 +135,7 @@ type markup struct {
 	source   Source
 	out      *strings.Builder
 	formulas *formulas
+	eager    *int // images of the page that load at once
 	open     []string
 	links    int // open a elements with an address
 	hidden   string
@@ -160,7 +161,9 @@ var (
 // rewrite appends the markup of a document.
 func (s Source) rewrite(b *body, text string) { s.markup(b).rewrite(text) }
 
-func (s Source) markup(b *body) *markup { return &markup{source: s, out: &b.out, formulas: b.formulas} }
+func (s Source) markup(b *body) *markup {
+	return &markup{source: s, out: &b.out, formulas: b.formulas, eager: &b.eager}
+}
 
 func (m *markup) rewrite(text string) {
 	t := html.NewTokenizer(strings.NewReader(text))
@@ -330,7 +333,10 @@ func (m *markup) image(t html.Token) {
 	}
 	to, ok := m.source.resolve(attribute(t, "src"))
 	if ok && to.file != "" && !to.folder {
-		attrs := []html.Attribute{{Key: "src", Val: m.source.raw(to.file)}, {Key: "alt", Val: alt}}
+		attrs := []html.Attribute{{Key: "src", Val: m.source.raw(to.file)}, {Key: "alt", Val: alt}, {Key: "decoding", Val: "async"}}
+		if m.lazy(t) {
+			attrs = append(attrs, html.Attribute{Key: "loading", Val: "lazy"})
+		}
 		for _, a := range t.Attr {
 			if slices.Contains([]string{"width", "height", "title", "align", "data-line"}, a.Key) {
 				attrs = append(attrs, a)
@@ -347,6 +353,19 @@ func (m *markup) image(t html.Token) {
 		return
 	}
 	m.out.WriteString(`<span class="v-outside">` + escape(alt) + `</span>`)
+}
+
+// maxEager is how many images of unknown size load with a page. The text below moves when such an image comes.
+const maxEager = 50
+
+// lazy reports whether an image loads only when its reader comes near it: one whose room the markup tells, and each beyond
+// the first maxEager.
+func (m *markup) lazy(t html.Token) bool {
+	if attribute(t, "width") != "" && attribute(t, "height") != "" {
+		return true
+	}
+	*m.eager++
+	return *m.eager > maxEager
 }
 
 // checkbox writes a disabled checkbox.

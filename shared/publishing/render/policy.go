@@ -55,6 +55,7 @@ func newPolicy() *bluemonday.Policy {
 	p.AllowAttrs("alt").OnElements("img")
 	p.AllowAttrs("width", "height").Matching(length).OnElements("img", "video", "td", "th", "table")
 	p.AllowAttrs("loading").Matching(regexp.MustCompile(`^lazy$`)).OnElements("img")
+	p.AllowAttrs("decoding").Matching(regexp.MustCompile(`^async$`)).OnElements("img")
 	p.AllowAttrs("controls").Matching(regexp.MustCompile(`^(controls)?$`)).OnElements("audio", "video")
 	p.AllowAttrs("preload").Matching(regexp.MustCompile(`^(none|metadata)$`)).OnElements("audio", "video")
 	p.AllowAttrs("type").Matching(regexp.MustCompile(`^checkbox$`)).OnElements("input")

@@ -65,6 +65,8 @@ type Query struct {
 	// Sort is the number of the column by which a table is sorted, from 1, followed by d for descending, as in 3d. Any
 	// other value is ignored.
 	Sort string
+	// Page is the number of the page of a long folder, from 1. Any other value is ignored.
+	Page string
 }
 
 // body is the part of a page that a view makes.
@@ -74,6 +76,7 @@ type body struct {
 	raw      bool            // the notes link to the raw file
 	formulas *formulas       // of Markdown; nil: the view has none
 	diagrams int             // of Markdown
+	eager    int             // images that load at once
 	runner   *Runner         // nil: the page runs no program
 }
 
