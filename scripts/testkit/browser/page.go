@@ -8,6 +8,7 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/security"
 	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 
@@ -72,6 +73,12 @@ func (p *Page) Media(feature, value string) {
 func (p *Page) NoScripts() {
 	p.t.Helper()
 	call(&p.Document, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+}
+
+// TrustAll lets the page load what servers of tests send by TLS, whose certificates nobody vouches for.
+func (p *Page) TrustAll() {
+	p.t.Helper()
+	call(&p.Document, security.SetIgnoreCertificateErrors, security.SetIgnoreCertificateErrorsParams{Ignore: true})
 }
 
 // Before runs a script in every document that the page loads from now on, before the scripts of the document.
