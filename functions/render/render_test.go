@@ -1,6 +1,7 @@
 package render_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -78,8 +79,10 @@ func TestAPageIsSentAgainOnlyIfItChanged(t *testing.T) {
 		t.Error("a file is opened for a page that the client has")
 	}
 	seen := map[string]string{tag: "a.csv"}
-	for name, path := range map[string]string{"another file": "b.csv", "another order": "a.csv?sort=1d", "text": "a.csv?as=text",
-		"a folder": "", "its second page": "?page=2"} {
+	for name, path := range map[string]string{
+		"another file": "b.csv", "another order": "a.csv?sort=1d", "text": "a.csv?as=text", "a folder": "",
+		"its second page": "?page=2",
+	} {
 		got := e.get(path).Header().Get("ETag")
 		if seen[got] != "" {
 			t.Errorf("%s has the tag of %s", name, seen[got])
@@ -293,6 +296,35 @@ const viewer = `<!doctype html><link rel="icon" href="data:,"><meta name="viewpo
 onmessage = ({data}) => { if (data.type === "vitrine:target") scrollTo(0, 100 + data.top)
 if (data.type !== "vitrine:viewer-height") return
 document.querySelector("iframe").style.height = data.height + "px"; window.scripts = data.scripts }</script>`
+
+// TestALongFolderIsReadInAFrame scrolls through pictures, which load on the way and move nothing, and goes on to the
+// next page.
+func TestALongFolderIsReadInAFrame(t *testing.T) {
+	e := newEnv(t)
+	for n := range 520 {
+		e.Add(fmt.Sprintf("photos/p%03d.svg", n), `<svg xmlns="http://www.w3.org/2000/svg" width="40" height="90"/>`)
+	}
+	origin := publish(t, e)
+	p := browser.Open(t)
+	p.Go(e.app + "/viewer?page=" + url.QueryEscape(origin+e.path("photos")))
+	f := p.Frame("/photos")
+	const shown = `[...document.querySelectorAll(".v-thumb img")].filter(i => i.naturalWidth)`
+	f.Wait(shown + `.length && innerHeight === document.documentElement.scrollHeight && innerHeight !== 150`)
+	if n := browser.Eval[int](f, shown+".length"); n > 250 {
+		t.Errorf("%d of 500 pictures load at once", n)
+	}
+	height := browser.Eval[int](f, "innerHeight")
+	browser.Eval[bool](f, `(document.querySelector("#t500").scrollIntoView(), true)`)
+	f.Wait(`document.querySelector("#t500 img").naturalWidth`)
+	if now := browser.Eval[int](f, "innerHeight"); now != height {
+		t.Errorf("the page grew from %d to %d", height, now)
+	}
+	f.Clean()
+	f.Follow(`a[href$="?page=2"]`, "501 to 520 of 520")
+	if n := browser.Eval[int](f, `document.querySelectorAll(".v-thumb").length`); n != 20 {
+		t.Errorf("the second page has %d pictures, want 20", n)
+	}
+}
 
 // plan has what is wider than a phone, and what is longer.
 var plan = "# Plan\n\n- [x] done\n- [ ] open\n\n```mermaid\nflowchart LR\nA --> B --> C --> D --> E --> F --> G\n```\n\n" +
