@@ -27,7 +27,7 @@ func (p policies) choose(a answer) string {
 	if !a.text {
 		runner = render.RunnerOf(media.ViewOf(a.File.Path)) // nil for a folder, which has no path
 	}
-	policy := "default-src 'none'; " + p.scripts(runner, a.framed && !a.text) + images
+	policy := "default-src 'none'; " + p.scripts(runner, render.StyleHash(a.File.Path), a.framed && !a.text) + images
 	if !a.framed && runner == nil {
 		return policy + "'none'"
 	}
@@ -39,9 +39,9 @@ func (p policies) choose(a answer) string {
 }
 
 // scripts returns the directives for what runs, and for styles and fonts, which depend on that. height allows the
-// script by which a page in a frame reports its height.
-func (p policies) scripts(r *render.Runner, height bool) string {
-	styles, reporter := "style-src "+render.StyleHash+"; ", ""
+// script by which a page in a frame reports its height. style is the hash of the style sheet.
+func (p policies) scripts(r *render.Runner, style string, height bool) string {
+	styles, reporter := "style-src "+style+"; ", ""
 	if height {
 		reporter = " " + render.HeightHash
 	}

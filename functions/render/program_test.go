@@ -25,7 +25,7 @@ func TestPagesThatRunSomethingHaveThePolicyOfTheirView(t *testing.T) {
 	for file, directives := range map[string]string{
 		"a.md":    diagrams,
 		"a.ipynb": diagrams,
-		"a.pdf": hash(media.PDFView) + "http://app.test/scripts/pdfjs-dist-5.4.530/; style-src " + render.StyleHash +
+		"a.pdf": hash(media.PDFView) + "http://app.test/scripts/pdfjs-dist-5.4.530/; style-src " + render.StyleHash("a.pdf") +
 			"; worker-src blob:; connect-src " + self + "; ",
 	} {
 		alone := start + directives + end + "'none'; sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox allow-downloads"

@@ -4,29 +4,60 @@ import (
 	_ "embed"
 	"io"
 	"path"
+	"slices"
 	"strings"
+	"sync"
 
 	"vitrine/shared/platform/media"
 	"vitrine/shared/platform/script"
 )
 
+// stylesheet has the rules of all pages. A comment names the views that need the rules below it.
+//
 //go:embed style.css
 var stylesheet string
 
-// StyleHash is the hash of every page's style sheet in the form of a content security policy, with quotation marks.
-var StyleHash = script.Hash(stylesheet)
+// styleOf returns the style sheet of the pages of a view.
+func styleOf(view media.View) string {
+	var out strings.Builder
+	needed := true
+	for rule := range strings.Lines(stylesheet) {
+		if names, is := strings.CutPrefix(rule, "/* for "); is {
+			names = strings.TrimSuffix(names, " */\n")
+			needed = names == "all" || slices.Contains(strings.Fields(names), string(view))
+		} else if needed {
+			out.WriteString(rule)
+		}
+	}
+	return out.String()
+}
+
+var styleHashes sync.Map // strings, by view
+
+// StyleHash returns the hash of the style sheet of a page in the form of a content security policy, with quotation marks.
+// The path is that of the file, empty for a folder and for a notice.
+var StyleHash = func(file string) string {
+	view := viewOf(file)
+	hash, known := styleHashes.Load(view)
+	if !known {
+		hash = script.Hash(styleOf(view))
+		styleHashes.Store(view, hash)
+	}
+	return hash.(string)
+}
 
 // write writes a page with its body.
 func (s Source) write(w io.Writer, b *body) error {
 	var p strings.Builder
-	p.Grow(len(stylesheet) + b.out.Len() + 4<<10)
+	style := styleOf(s.view())
+	p.Grow(len(style) + b.out.Len() + 4<<10)
 	p.WriteString(`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
 		`<link rel="icon" href="data:,">`)
 	font := s.mathStyle(b)
 	if b.runner == nil {
 		p.WriteString(s.inert(font))
 	}
-	p.WriteString(`<title>` + escape(clip(s.title(), 200)) + `</title><style>` + stylesheet + font +
+	p.WriteString(`<title>` + escape(clip(s.title(), 200)) + `</title><style>` + style + font +
 		`</style></head><body><header class="top">`)
 	s.trail(&p)
 	if !s.folder() {
@@ -68,7 +99,7 @@ func (s Source) write(w io.Writer, b *body) error {
 func Notice(w io.Writer, sentence string) error {
 	_, err := io.WriteString(w, `<!doctype html><html lang="en"><head><meta charset="utf-8">`+
 		`<meta name="viewport" content="width=device-width"><link rel="icon" href="data:,"><title>Later</title><style>`+
-		stylesheet+`</style></head><body><main class="body"><div class="notes"><p>`+escape(sentence)+
+		styleOf(media.DirectoryView)+`</style></head><body><main class="body"><div class="notes"><p>`+escape(sentence)+
 		`</p></div></main></body></html>`)
 	return err
 }

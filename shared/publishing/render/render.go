@@ -203,7 +203,7 @@ const sharedVersion = 4
 // goes on showing an old one. A test enforces that. The path is that of the file, empty for a folder.
 func Version(file string) string {
 	view := viewOf(file)
-	return fmt.Sprintf("%d %s %d %s", sharedVersion, view, views[view].version, StyleHash)
+	return fmt.Sprintf("%d %s %d %s", sharedVersion, view, views[view].version, StyleHash(file))
 }
 
 // view returns the view that shows the source.

@@ -391,7 +391,7 @@ func TestVersionsChangeWithThePages(t *testing.T) {
 	}
 	var empty strings.Builder
 	expect.OK(t, sourceOf("a", "").write(&empty, new(body)))
-	around := sha256.Sum256([]byte(strings.NewReplacer(stylesheet, "", StyleHash, "").Replace(empty.String())))
+	around := sha256.Sum256([]byte(strings.NewReplacer(styleOf(media.NoView), "", StyleHash("a"), "").Replace(empty.String())))
 	if got, want := fmt.Sprintf("%d %x", sharedVersion, around[:8]), "4 4d0d1897f338eb37"; got != want {
 		t.Errorf("around the body: %s, not %s", got, want)
 	}
@@ -406,7 +406,7 @@ func TestPagesThatLookDifferentHaveDifferentVersions(t *testing.T) {
 	}
 	views[media.CodeView] = viewer{version: code.version + 1}
 	seen[Version("a.go")] = true
-	StyleHash = "another"
+	StyleHash = func(string) string { return "another" }
 	seen[Version("a.go")] = true
 	if len(seen) != 7 {
 		t.Errorf("%d versions of 7 looks: %v", len(seen), seen)

@@ -81,12 +81,12 @@ func (r *Runner) Works() bool { return r == pdfRunner }
 // the answer, which is that of the view.
 func (s Source) inert(font string) string {
 	scripts, fonts := "'none'", "'none'"
-	styles := StyleHash
+	styles := StyleHash(s.File.Path)
 	if s.Framed {
 		scripts = HeightHash
 	}
 	if font != "" {
-		styles = script.Hash(stylesheet + font)
+		styles = script.Hash(styleOf(s.view()) + font)
 		fonts = script.MathFont.Base(s.App)
 	}
 	return `<meta http-equiv="Content-Security-Policy" content="script-src ` + scripts + `; style-src ` + styles +

@@ -8,7 +8,9 @@ import (
 )
 
 // inert is the policy that a page without a program brings.
-var inert = `content="script-src 'none'; style-src ` + StyleHash + `; font-src 'none'">`
+func inert(path string) string {
+	return `content="script-src 'none'; style-src ` + StyleHash(path) + `; font-src 'none'">`
+}
 
 const diagram = "```mermaid\nflowchart LR\n  A --> B\n```\n\n"
 
@@ -24,7 +26,7 @@ func TestOnlyPagesWithADiagramRunItsProgram(t *testing.T) {
 		wantInert(t, page)
 		wantHas(t, page, `data-program="https://app.test/scripts/mermaid-12.3.0/dist/mermaid.esm.min.mjs"`,
 			`<figure class="v-diagram"`, `<details open=""><summary>Source of the diagram</summary>`, diagramRunner.element())
-		wantNot(t, page, inert)
+		wantNot(t, page, inert(path))
 	}
 	for path, text := range map[string]string{
 		"a.md":      "# A\n\n```go\nvar x\n```\n",
@@ -33,7 +35,7 @@ func TestOnlyPagesWithADiagramRunItsProgram(t *testing.T) {
 		"a.ipynb":   `{"cells":[]}`,
 	} {
 		page := pageOf(t, sourceOf(path, text), Query{})
-		wantHas(t, page, inert)
+		wantHas(t, page, inert(path))
 		wantNot(t, page, "<script", "data-program")
 	}
 }
