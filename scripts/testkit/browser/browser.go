@@ -16,6 +16,7 @@ import (
 
 	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 )
 
@@ -63,13 +64,18 @@ var flags = []chromedp.ExecAllocatorOption{
 	chromedp.Flag("force-color-profile", "srgb"),
 	chromedp.Flag("lang", "en-US"),
 	chromedp.Flag("password-store", "basic"),
-	// Two pages of the address bar, which each new window would load and nobody sees, and a process for the next site,
-	// which each document would start and few use.
-	chromedp.Flag("disable-features", "WebUIOmniboxPopup,WebUIOmniboxAimPopup,SpareRendererForSitePerProcess"),
+	// A process for the next site, which each document would start and few use.
+	chromedp.Flag("disable-features", addressBar+",SpareRendererForSitePerProcess"),
 }
 
-// Start launches Chromium; the caller closes it.
-func Start() (*Browser, error) {
+// addressBar are two pages of the address bar, which each new window would load and nobody sees.
+const addressBar = "WebUIOmniboxPopup,WebUIOmniboxAimPopup"
+
+// SpareRenderer has Chromium start a process for the next site ahead, as it does for people.
+var SpareRenderer = chromedp.Flag("disable-features", addressBar)
+
+// Start launches Chromium with options beside those of tests; the caller closes it.
+func Start(more ...chromedp.ExecAllocatorOption) (*Browser, error) {
 	path, err := Find()
 	if err != nil {
 		return nil, err
@@ -79,6 +85,7 @@ func Start() (*Browser, error) {
 		return nil, err
 	}
 	opts := append([]chromedp.ExecAllocatorOption{chromedp.ExecPath(path), chromedp.UserDataDir(profile)}, flags...)
+	opts = append(opts, more...)
 	alloc, stop := chromedp.NewExecAllocator(context.Background(), opts...)
 	// The DevTools protocol is newer than Chromium or the reverse, so that messages which one side
 	// does not know are no failure.
@@ -105,6 +112,17 @@ func Start() (*Browser, error) {
 func (b *Browser) Close() {
 	chromedp.Cancel(b.ctx)
 	b.release()
+}
+
+// Tab opens an empty tab with a profile of its own, all of whose requests go through a proxy, even those to this
+// machine. The returned context drives it with chromedp; it ends with ctx, or when the tab is closed.
+func (b *Browser) Tab(ctx context.Context, proxy string) (tab context.Context, closeTab func(), err error) {
+	throughProxy := func(p *target.CreateBrowserContextParams) {
+		p.ProxyServer, p.ProxyBypassList = proxy, "<-loopback>"
+	}
+	tab, closeTab = chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext(throughProxy))
+	context.AfterFunc(ctx, closeTab)
+	return tab, closeTab, chromedp.Do(tab)
 }
 
 var shared struct {

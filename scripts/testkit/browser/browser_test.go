@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/chromedp"
 
 	"vitrine/scripts/testkit/output"
 )
@@ -205,5 +206,34 @@ func TestAxeFindsWhatIsWrongUnderAPolicy(t *testing.T) {
 	if all := fmt.Sprint(p.Axe(), p.Axe()); strings.Count(all, "label (critical)") != 2 ||
 		!strings.Contains(all, "image-alt (critical)") {
 		t.Errorf("found %s", all)
+	}
+}
+
+func TestRequestsOfATabGoThroughItsProxy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it needs a browser")
+	}
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, "<!doctype html><link rel=icon href='data:,'><p>%s", r.RequestURI)
+	}))
+	defer proxy.Close()
+	b, err := Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	tab, closeTab, err := b.Tab(t.Context(), proxy.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeTab()
+	for _, url := range []string{"http://localhost:8001/a", "http://127.0.0.1:8001/b", "http://example.org/c"} {
+		if err := chromedp.Do(tab, chromedp.Navigate(url)); err != nil {
+			t.Fatal(err)
+		}
+		got, err := chromedp.Run(tab, chromedp.Evaluate[string]("document.body.innerText"))
+		if got != url || err != nil {
+			t.Errorf("the proxy was asked for %q (%v), want %q", got, err, url)
+		}
 	}
 }
