@@ -58,9 +58,10 @@ type options struct {
 	duration time.Duration  // of each row
 	profiles string         // folder for CPU profiles of the hosts; empty: none
 
-	artifacts    int // of the large workspace whose cost is compared
-	dueArtifacts int // that fall due at once
-	stock        int // how much is made for a row that uses something up; 0: enough for seconds
+	artifacts    int       // of the large workspace whose cost is compared
+	dueArtifacts int       // that fall due at once
+	line         lineSpeed // by which pages are opened
+	stock        int       // how much is made for a row that uses something up; 0: enough for seconds
 
 	commit string // that this tree is compared with; empty: none
 	rounds int    // of the comparison
@@ -88,7 +89,11 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	flags.IntVar(&o.artifacts, "artifacts", 100_000, "`N` artifacts in the large workspace of -growth")
 	flags.IntVar(&o.dueArtifacts, "due-artifacts", 3_600, "`N` artifacts that fall due at once with -due")
 	for _, m := range modes {
-		flags.BoolFunc(m.flag, m.usage, func(string) error { return o.choose(m) })
+		if m.takes == nil {
+			flags.BoolFunc(m.flag, m.usage, func(string) error { return o.choose(m) })
+			continue
+		}
+		flags.Func(m.flag, m.usage, func(value string) error { return cmp.Or(o.choose(m), m.takes(&o, value)) })
 	}
 	flags.StringVar(&o.profiles, "profile", "", "`DIR` for a CPU profile of the hosts' process for each row")
 	flags.StringVar(&o.commit, "against", "", "compare the hosts of this tree with those of `COMMIT`, also with -routes")

@@ -10,6 +10,7 @@ import (
 // mode is a flag that chooses what is measured: rows, in a table with a legend.
 type mode struct {
 	flag, usage string
+	takes       func(o *options, value string) error // the value of the flag; nil: it has none
 	rows        func(b *bench, ctx context.Context) ([]row, error)
 	columns     []column
 	legend      string
@@ -90,6 +91,14 @@ var modes = []mode{
 		columns: []column{opCount, seconds, perSecond, calls, rru, wru},
 		legend:  dueLegend,
 		byName:  true,
+	},
+	{
+		flag:   "line",
+		usage:  "open shared pages in Chromium by a line of `DELAY,RATE`, as 150ms,200KB, and their bare files",
+		takes:  (*options).setLine,
+		rows:   (*bench).lineRows,
+		print:  (*bench).printOpenings,
+		legend: lineLegend,
 	},
 }
 

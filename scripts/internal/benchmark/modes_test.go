@@ -49,8 +49,12 @@ func TestModesAreMeasured(t *testing.T) {
 			`Its owner deletes it: delete its bytes \| 3 \| \d+\.\d \| \d+( \| [1-9]\d*\.\d+){3} \|$`,
 		}},
 		{"memory", []string{`Content GET, 25 MB \| 5` + mean + `{3} \|$`}},
+		{"line", []string{`HTML with style, .* 4 pictures` + mean + `{4} \| 1\d \| 7 \| \d\d\.\d \| 5\d\.\d \|$`}},
 	} {
 		t.Run(c.flag, func(t *testing.T) {
+			if c.flag == "line" {
+				b.line, b.asked = lineSpeed{time.Millisecond, 9_000_000}, regexp.MustCompile("pictures")
+			}
 			for _, m := range modes {
 				if m.flag == c.flag {
 					m.byName = true

@@ -29,6 +29,9 @@ type row struct {
 	optional bool                                    // it is left out where it fails
 	bill     bill                                    // what one operation costs beside what is counted
 
+	cells []string // instead of columns, where the mode prints its own table
+	note  string   // printed below that table
+
 	done    int             // operations
 	took    []time.Duration // each of them, sorted
 	elapsed time.Duration
