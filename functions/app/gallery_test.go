@@ -193,6 +193,10 @@ var contents = map[string]string{
 
 // serveContent behaves like the content host towards a viewer frame: the token says whether scripts may run.
 func (g *gallery) serveContent(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/healthz" {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
 	_, token, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	token, name, _ := strings.Cut(token, "/")
 	body, ok := contents[name]

@@ -411,6 +411,7 @@ func TestHostileAnswersStayText(t *testing.T) {
 			viewFile("\u202Egpj.exe", "text/html", g.content.URL+"/v/a/b", 1))
 	})))
 	waitView(p, "artifact")
+	waitDetails(p)
 	if got := browser.Eval[string](&p.Document, "document.querySelector('h1').textContent"); got != strings.ReplaceAll(title, "\u202E", "\uFFFD") {
 		t.Errorf("title %q", got)
 	}

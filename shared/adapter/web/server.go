@@ -110,7 +110,12 @@ func (m rootMethods) refuse(w http.ResponseWriter, _ *http.Request) {
 	w.WriteHeader(http.StatusMethodNotAllowed)
 }
 
-func healthz(w http.ResponseWriter, _ *http.Request) {
+// healthz answers a frame with 204, which leaves the frame as it is. Viewers open the connection to their content by it.
+func healthz(w http.ResponseWriter, r *http.Request) {
+	if ViewerFrame(r) {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Write([]byte("ok"))
 }

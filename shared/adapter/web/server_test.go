@@ -355,6 +355,9 @@ func TestHealthAnswersOK(t *testing.T) {
 	if w.Code != 200 || w.Body.String() != "ok" || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/plain") {
 		t.Errorf("%d %q %v", w.Code, w.Body, w.Header())
 	}
+	if w := s.do(t, "GET", "/healthz", "", "Sec-Fetch-Dest", "iframe"); w.Code != 204 || w.Body.Len() > 0 {
+		t.Errorf("in a frame: %d %q", w.Code, w.Body)
+	}
 }
 
 func TestAnotherHostNameIsMisdirected(t *testing.T) {

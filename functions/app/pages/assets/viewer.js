@@ -116,6 +116,7 @@ const tell = (resolved) => document.dispatchEvent(new CustomEvent("vitrine:shown
 let live; // the module, once it is loaded
 async function besides() {
   await loaded();
+  document.querySelector("body > iframe")?.remove(); // its connection is in use
   if (live) return;
   [live] = await Promise.all([import("./live.js"), import("./panel.js")]);
   if (seen) tell(seen[at].resolved);
