@@ -88,15 +88,11 @@ function exhibitOf(resolved, place) {
   const source = contentURL(src);
   const title = plain(given);
   const entry = view.files.find((file) => file.path === view.entrypoint);
-  field("title").textContent = field("title").title = title;
-  field("mode").textContent = mode;
-  time(field("created"), view.created_at);
   const runs = view.ephemeral_tier !== true || scripts === "on" || wished();
   part("unclaimed").hidden = true; // until the frame tells that it has scripts
   part("unclaimed").dataset.applies = !runs;
 
-  expiry(pinned === true ? undefined : view.expires_at);
-
+  // The frame comes first, because it takes longest.
   const elsewhere = entry && entry.url !== source.href.split("#", 1)[0]; // a place that the server says frames show
   const framed = source.pathname.startsWith("/r/") || !entry || elsewhere || shownByBrowsers(entry.content_type);
   part("case").hidden = !framed;
@@ -107,6 +103,10 @@ function exhibitOf(resolved, place) {
     empty(false);
     parcel(source, entry);
   }
+  field("title").textContent = field("title").title = title;
+  field("mode").textContent = mode;
+  time(field("created"), view.created_at);
+  expiry(pinned === true ? undefined : view.expires_at);
   if (live) tell(resolved);
 }
 
@@ -247,27 +247,28 @@ function parcel(source, entry) {
   field("download").href = source.href;
 }
 
-const absolute = new Intl.DateTimeFormat("en-GB", {
-  day: "numeric",
-  month: "short",
-  year: "numeric",
-  hour: "2-digit",
-  minute: "2-digit",
-  timeZoneName: "short",
-});
-
+let absolute;
 function time(element, text) {
+  absolute ??= new Intl.DateTimeFormat("en-GB", {
+    day: "numeric",
+    month: "short",
+    year: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+    timeZoneName: "short",
+  });
   const at = new Date(text);
   element.textContent = absolute.format(at); // throws when text is no time
   element.dateTime = at.toISOString();
   element.title = at.toISOString();
 }
 
-const relative = new Intl.RelativeTimeFormat("en", { numeric: "always" });
+let relative;
 const units = { day: 86_400_000, hour: 3_600_000, minute: 60_000 };
 
 // remaining says how long until an instant, rounded down, so that it never promises too much.
 function remaining(at) {
+  relative ??= new Intl.RelativeTimeFormat("en", { numeric: "always" });
   const left = at - Date.now();
   if (left <= 0) return "now";
   for (const [unit, length] of Object.entries(units)) {
