@@ -11,6 +11,7 @@ import (
 	"go/parser"
 	gotoken "go/token"
 	"log/slog"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -166,8 +167,7 @@ func written(t *testing.T) (routes []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var parsed []*ast.File
-	words := map[string]constant.Value{}
+	var declared []ast.Decl
 	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
@@ -176,27 +176,47 @@ func written(t *testing.T) (routes []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		parsed = append(parsed, f)
-		ast.Inspect(f, func(n ast.Node) bool {
-			if s, ok := n.(*ast.ValueSpec); ok && len(s.Values) == len(s.Names) {
-				for i, name := range s.Names {
-					if _, known := words[name.Name]; !known {
-						words[name.Name] = value(s.Values[i], words)
-					}
+		declared = append(declared, f.Decls...)
+	}
+	words := map[string]constant.Value{}
+	for range 2 { // a constant may name one of a later file
+		for _, d := range declared {
+			if general, ok := d.(*ast.GenDecl); ok {
+				for _, spec := range general.Specs {
+					addWords(spec, words)
+				}
+			}
+		}
+	}
+	for _, d := range declared {
+		if f, ok := d.(*ast.FuncDecl); ok && f.Name.Name == "question" {
+			continue // its calls are routes
+		}
+		own := maps.Clone(words) // functions have constants of their own
+		ast.Inspect(d, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.ValueSpec:
+				addWords(n, own)
+			case *ast.CompositeLit:
+				routes = append(routes, routeOf(t, n, own)...)
+			case *ast.CallExpr:
+				if f, ok := n.Fun.(*ast.Ident); ok && f.Name == "question" {
+					routes = append(routes, routeAt(t, constant.MakeString("GET"), value(n.Args[0], own))...)
 				}
 			}
 			return true
 		})
 	}
-	for _, f := range parsed {
-		ast.Inspect(f, func(n ast.Node) bool {
-			if r, ok := n.(*ast.CompositeLit); ok {
-				routes = append(routes, routeOf(t, r, words)...)
-			}
-			return true
-		})
-	}
 	return routes
+}
+
+// addWords adds the constants of a declaration.
+func addWords(spec ast.Spec, words map[string]constant.Value) {
+	if s, ok := spec.(*ast.ValueSpec); ok && len(s.Values) == len(s.Names) {
+		for i, name := range s.Names {
+			words[name.Name] = value(s.Values[i], words)
+		}
+	}
 }
 
 // routeOf returns the route of a literal, if it has a method and a path.
@@ -213,13 +233,16 @@ func routeOf(t *testing.T, literal *ast.CompositeLit, words map[string]constant.
 	if len(fields) != 2 {
 		return nil
 	}
-	for name, v := range fields {
-		if v.Kind() != constant.String {
-			t.Errorf("the %s of a route of the app host is no constant that this test understands", name)
-			return nil
-		}
+	return routeAt(t, fields["method"], fields["path"])
+}
+
+func routeAt(t *testing.T, method, path constant.Value) []string {
+	t.Helper()
+	if method.Kind() != constant.String || path.Kind() != constant.String {
+		t.Error("a route of the app host has no constants that this test understands")
+		return nil
 	}
-	return []string{"app " + constant.StringVal(fields["method"]) + " " + constant.StringVal(fields["path"])}
+	return []string{"app " + constant.StringVal(method) + " " + constant.StringVal(path)}
 }
 
 // value returns the value of a constant string.
