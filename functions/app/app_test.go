@@ -19,6 +19,7 @@ import (
 	"vitrine/scripts/testkit/browser"
 	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/script"
 	"vitrine/shared/publishing/view"
 )
 
@@ -179,7 +180,7 @@ func TestHeaders(t *testing.T) {
 	}
 	viewer := maps.Clone(common)
 	viewer["Referrer-Policy"], viewer["X-Robots-Tag"] = "no-referrer", "noindex, nofollow"
-	viewer[policyHeader] = "default-src 'none'; script-src 'self' " + pages.Opening.Hash() + "; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
+	viewer[policyHeader] = "default-src 'none'; script-src 'self' " + script.Hash(string(pages.Opening)) + "; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
 		"frame-src https://content.example:8443; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 	page := maps.Clone(common)
 	page[policyHeader] = policyPage

@@ -76,7 +76,7 @@ func (h *Host) viewer(w http.ResponseWriter, r *http.Request) error {
 		ContentOrigin: content,
 		APIURL:        h.Origins.API,
 		Scripts:       string(h.Operators.Limits.Tiers[limits.Ephemeral].Scripts),
-		Pace:          h.Operators.Limits.Pace,
+		Pace:          pages.Pace(h.Operators.Limits.Pace),
 	})
 }
 

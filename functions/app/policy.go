@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"vitrine/functions/app/pages"
+	"vitrine/shared/platform/script"
 )
 
 const policyHeader = "Content-Security-Policy"
@@ -23,7 +24,7 @@ func policyViewer(content string) string { return policyShown(content, pages.Ear
 func policyLink(content string) string { return policyShown(content, pages.Opening, "'self'") }
 
 func policyShown(content string, early pages.Inline, forms string) string {
-	return "default-src 'none'; script-src 'self' " + early.Hash() + "; style-src 'self'; img-src 'self' data:; " +
+	return "default-src 'none'; script-src 'self' " + script.Hash(string(early)) + "; style-src 'self'; img-src 'self' data:; " +
 		"font-src 'self'; connect-src 'self'; frame-src " + content + "; form-action " + forms +
 		"; base-uri 'none'; frame-ancestors 'none'"
 }

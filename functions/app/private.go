@@ -66,7 +66,7 @@ func (h *Host) privatePage(a *seenArtifact, workspace, place string) pages.Priva
 			Framed:     source != a.view.Frame || framed(a.view),
 		},
 		ContentOrigin: h.contentOrigin(),
-		Pace:          h.Operators.Limits.Pace,
+		Pace:          pages.Pace(h.Operators.Limits.Pace),
 		CreatedAt:     a.CreatedAt,
 	}
 	if h.Origins.MCP != h.Origins.API {

@@ -3,7 +3,6 @@ package pages
 import (
 	"slices"
 	"time"
-	"vitrine/shared/platform/limits"
 )
 
 // ArtifactPage shows one artifact and all that a member may do with it.
@@ -131,12 +130,12 @@ type Private struct {
 	Revision  string // id of the shown one
 	Older     string // the same, if it is not the newest one
 	Shown
-	ContentOrigin        string
-	Pace                 limits.Pace // of readers, at least
-	MCPURL               string      // empty: there is no MCP host
-	Revisions            []Revision  // that can be shown, newest first
-	More                 bool        // Revisions are not all
-	CreatedAt, ExpiresAt time.Time   // ExpiresAt is zero while it is pinned
+	ContentOrigin string
+	Pace
+	MCPURL               string     // empty: there is no MCP host
+	Revisions            []Revision // that can be shown, newest first
+	More                 bool       // Revisions are not all
+	CreatedAt, ExpiresAt time.Time  // ExpiresAt is zero while it is pinned
 }
 
 // Size returns the size of the file on show; 0 for a list of files.

@@ -13,9 +13,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"vitrine/shared/platform/limits"
-	"vitrine/shared/platform/script"
 )
 
 //go:embed templates assets inline
@@ -37,8 +34,14 @@ type Viewer struct {
 	// ContentOrigin is the only origin that the page frames and links to.
 	ContentOrigin string
 	APIURL        string
-	Scripts       string      // whether scripts of unclaimed artifacts run: on, ask or off
-	Pace          limits.Pace // of readers, at least
+	Scripts       string // whether scripts of unclaimed artifacts run: on, ask or off
+	Pace
+}
+
+// Pace is the slowest speed at which a reader may take a file: Rate bytes a second, and Patience besides.
+type Pace struct {
+	Patience time.Duration
+	Rate     int64
 }
 
 // Message is a page with a short text, mostly an error.
@@ -194,9 +197,6 @@ func terse(source []byte) []byte {
 	}
 	return out.Bytes()
 }
-
-// Hash returns the hash of the script in the form of a content security policy, with quotation marks.
-func (i Inline) Hash() string { return script.Hash(string(i)) }
 
 // Opening returns the script that asks what the link opens.
 func (Viewer) Opening() template.JS { return template.JS(Opening) }
