@@ -154,6 +154,7 @@ func TestTheNoteAboutScriptsIsForPagesThatHaveSome(t *testing.T) {
 	p.Do(chromedp.Evaluate[chromedp.Void](`location.hash = "quiet"`))
 	f := p.Frame("quiet.html")
 	f.WaitText("says nothing")
+	browser.Eval[bool](f, `(parent.postMessage({type: "vitrine:fixed", scripts: true}, "*"), true)`) // which is of something else
 	for i, scripts := range []string{`"true"`, "1", "{}", "null", "false"} {
 		browser.Eval[bool](f, fmt.Sprintf(`(parent.postMessage({type: "vitrine:viewer-height", height: %d, scripts: %s}, "*"), true)`, 901+i, scripts))
 		p.Wait(fmt.Sprintf(`document.querySelector("iframe").style.minHeight === "%dpx"`, 901+i))

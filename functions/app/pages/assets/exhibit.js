@@ -129,8 +129,8 @@ export function loaded() {
   return new Promise((done) => {
     if (!exhibit) done();
     exhibit?.frame.addEventListener("load", done);
-    addEventListener("load", done); // of the page, and so of a frame that it came with
-    for (const sign of ["focusin", "pointerover", "toggle"]) drawer.addEventListener(sign, done);
+    addEventListener("load", done, { once: true }); // of the page, and so of a frame that it came with
+    for (const sign of ["focusin", "pointerover", "toggle"]) drawer.addEventListener(sign, done, { once: true });
     setTimeout(done, loading);
   });
 }
@@ -166,9 +166,11 @@ function hear(event) {
   const { type, height, scripts, top, path, query, hash, title, failed, fixed } = Object(event.data);
   // The script of a page that we make stands at its end, and others tell this when all of the page is there.
   if (type === "vitrine:fixed" || it.content.source.pathname.startsWith("/r/")) arrived(it);
-  // Only the frame knows whether what it shows has scripts. Its word decides about a note alone.
-  const note = part("unclaimed");
-  if (it === (coming ?? exhibit) && scripts === true && note?.dataset.applies === "true") note.hidden = false;
+  if (type === "vitrine:viewer-height" && scripts === true && it === (coming ?? exhibit)) {
+    // Only the frame knows whether what it shows has scripts. Its word decides about a note alone.
+    const note = part("unclaimed");
+    if (note?.dataset.applies === "true") note.hidden = false;
+  }
   if (type === "vitrine:place" && [path, query, hash, title].every((text) => typeof text === "string" && text.length <= 4096)) {
     it.place = { path, at: query + hash, title };
     if (it === exhibit) move();

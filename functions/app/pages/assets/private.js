@@ -11,7 +11,6 @@ function place(how) {
   const { source, title, size } = part("case")?.dataset ?? {};
   if (source) how({ source: contentURL(source), title, size, runs: true });
   else empty(false);
-  tell();
 }
 
 function tell() {
@@ -35,6 +34,7 @@ async function renew() {
   }
   hang(exhibition);
   place(swap);
+  tell();
 }
 
 // hang replaces what stands around the frame, which must not move, because a frame that moves loads again.
