@@ -2,8 +2,6 @@ package app
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -161,8 +159,7 @@ func (h *Host) cachedPage(w http.ResponseWriter, r *http.Request, p pages.Page) 
 		return err
 	}
 	header := w.Header()
-	sum := sha256.Sum256(append([]byte(header.Get(policyHeader)), body...))
-	tag := `"` + hex.EncodeToString(sum[:]) + `"`
+	tag := web.ETag(header.Get(policyHeader), string(body))
 	header.Set("Content-Type", "text/html; charset=utf-8")
 	header.Set("Cache-Control", "no-cache")
 	header.Set("ETag", tag)

@@ -1,9 +1,7 @@
 package content
 
 import (
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"net/http"
 	"strconv"
 	"strings"
@@ -54,8 +52,7 @@ func (h *Host) fileResponse(f content.File, r *http.Request) fileResponse {
 
 // tag returns the ETag of the body. It depends on revision, path, policy and script.
 func (f fileResponse) tag() string {
-	sum := sha256.Sum256([]byte(strings.Join([]string{string(f.Revision), f.Path, f.policy, f.script}, "\x00")))
-	return `"` + hex.EncodeToString(sum[:]) + `"`
+	return web.ETag(string(f.Revision), f.Path, f.policy, f.script)
 }
 
 func (f fileResponse) length() int64 { return f.Size + int64(len(f.script)) }

@@ -3,13 +3,10 @@ package render
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"io"
 	"log/slog"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/platform/fault"
@@ -127,9 +124,8 @@ func (a answer) tag() string {
 	if a.text {
 		as = "text"
 	}
-	parts := []string{string(a.Revision), a.Page.Path, as, a.query.Sort, a.query.Page, a.policy, render.Version(a.File.Path)}
-	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
-	return `"` + hex.EncodeToString(sum[:]) + `"`
+	version := render.Version(a.File.Path)
+	return web.ETag(string(a.Revision), a.Page.Path, as, a.query.Sort, a.query.Page, a.policy, version)
 }
 
 // describe sets the headers that 200 and 304 share.

@@ -1,6 +1,8 @@
 package web
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"net/http"
 	"net/url"
 	"strings"
@@ -63,6 +65,12 @@ func preflight(w http.ResponseWriter, r *http.Request) {
 	h.Set("Access-Control-Allow-Headers", "*")
 	h.Set("Access-Control-Max-Age", "600")
 	w.WriteHeader(http.StatusNoContent)
+}
+
+// ETag returns a strong ETag of an answer that the parts decide.
+func ETag(parts ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	return `"` + hex.EncodeToString(sum[:]) + `"`
 }
 
 // Unchanged returns the ETag of the client's copy if that is a form of the text with this one, packed or not; else an
