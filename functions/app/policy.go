@@ -17,14 +17,17 @@ const (
 		"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 
+// The hashes of the scripts that stand in viewers.
+var earlyHash, openingHash = script.Hash(string(pages.Early)), script.Hash(string(pages.Opening))
+
 // policyViewer is for viewers: they frame the content origin alone, and submit no forms.
-func policyViewer(content string) string { return policyShown(content, pages.Early, "'none'") }
+func policyViewer(content string) string { return policyShown(content, earlyHash, "'none'") }
 
 // policyLink is for the viewer of access links, whose form for browsers without scripts goes to this host.
-func policyLink(content string) string { return policyShown(content, pages.Opening, "'self'") }
+func policyLink(content string) string { return policyShown(content, openingHash, "'self'") }
 
-func policyShown(content string, early pages.Inline, forms string) string {
-	return "default-src 'none'; script-src 'self' " + script.Hash(string(early)) + "; style-src 'self'; img-src 'self' data:; " +
+func policyShown(content, inline, forms string) string {
+	return "default-src 'none'; script-src 'self' " + inline + "; style-src 'self'; img-src 'self' data:; " +
 		"font-src 'self'; connect-src 'self'; frame-src " + content + "; form-action " + forms +
 		"; base-uri 'none'; frame-ancestors 'none'"
 }

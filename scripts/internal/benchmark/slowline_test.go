@@ -49,7 +49,7 @@ type slow struct{ io.Reader }
 
 func (s slow) Read(p []byte) (int, error) {
 	n, err := s.Reader.Read(p)
-	time.Sleep(time.Duration(n) * 999 * time.Nanosecond)
+	time.Sleep(time.Duration(n) * 999 * time.Nanosecond) // in a bubble
 	return n, err
 }
 
@@ -97,7 +97,7 @@ func TestRequestsAtOnceOpenOneConnection(t *testing.T) {
 		var wait sync.WaitGroup
 		for range 2 {
 			wait.Go(func() { get(l, "http://localhost:1/") })
-			time.Sleep(delay)
+			time.Sleep(delay) // in a bubble
 		}
 		wait.Wait()
 		for n, s := range l.since(began) {

@@ -17,8 +17,22 @@ import (
 //go:embed style.css
 var stylesheet string
 
-// styleOf returns the style sheet of the pages of a view.
-func styleOf(view media.View) string {
+// styling is the style sheet of the pages of a view, with its hash in the form of a content security policy.
+type styling struct{ text, hash string }
+
+var stylings sync.Map // by view, once they are asked for
+
+func styleOf(view media.View) styling {
+	known, ok := stylings.Load(view)
+	if !ok {
+		text := rulesOf(view)
+		known, _ = stylings.LoadOrStore(view, styling{text, script.Hash(text)})
+	}
+	return known.(styling)
+}
+
+// rulesOf returns the rules that the pages of a view need.
+func rulesOf(view media.View) string {
 	var out strings.Builder
 	needed := true
 	for rule := range strings.Lines(stylesheet) {
@@ -32,24 +46,14 @@ func styleOf(view media.View) string {
 	return out.String()
 }
 
-var styleHashes sync.Map // strings, by view
-
 // StyleHash returns the hash of the style sheet of a page in the form of a content security policy, with quotation marks.
 // The path is that of the file, empty for a folder and for a notice.
-var StyleHash = func(file string) string {
-	view := viewOf(file)
-	hash, known := styleHashes.Load(view)
-	if !known {
-		hash = script.Hash(styleOf(view))
-		styleHashes.Store(view, hash)
-	}
-	return hash.(string)
-}
+var StyleHash = func(file string) string { return styleOf(viewOf(file)).hash }
 
 // write writes a page with its body.
 func (s Source) write(w io.Writer, b *body) error {
 	var p strings.Builder
-	style := styleOf(s.view())
+	style := styleOf(s.view()).text
 	p.Grow(len(style) + b.out.Len() + 4<<10)
 	p.WriteString(`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
 		`<link rel="icon" href="data:,">`)
@@ -99,7 +103,7 @@ func (s Source) write(w io.Writer, b *body) error {
 func Notice(w io.Writer, sentence string) error {
 	_, err := io.WriteString(w, `<!doctype html><html lang="en"><head><meta charset="utf-8">`+
 		`<meta name="viewport" content="width=device-width"><link rel="icon" href="data:,"><title>Later</title><style>`+
-		styleOf(media.DirectoryView)+`</style></head><body><main class="body"><div class="notes"><p>`+escape(sentence)+
+		styleOf(media.DirectoryView).text+`</style></head><body><main class="body"><div class="notes"><p>`+escape(sentence)+
 		`</p></div></main></body></html>`)
 	return err
 }

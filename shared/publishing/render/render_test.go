@@ -391,7 +391,7 @@ func TestVersionsChangeWithThePages(t *testing.T) {
 	}
 	var empty strings.Builder
 	expect.OK(t, sourceOf("a", "").write(&empty, new(body)))
-	around := sha256.Sum256([]byte(strings.NewReplacer(styleOf(media.NoView), "", StyleHash("a"), "").Replace(empty.String())))
+	around := sha256.Sum256([]byte(strings.NewReplacer(rulesOf(media.NoView), "", StyleHash("a"), "").Replace(empty.String())))
 	if got, want := fmt.Sprintf("%d %x", sharedVersion, around[:8]), "4 4d0d1897f338eb37"; got != want {
 		t.Errorf("around the body: %s, not %s", got, want)
 	}

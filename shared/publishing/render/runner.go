@@ -86,7 +86,7 @@ func (s Source) inert(font string) string {
 		scripts = HeightHash
 	}
 	if font != "" {
-		styles = script.Hash(styleOf(s.view()) + font)
+		styles = script.Hash(styleOf(s.view()).text + font)
 		fonts = script.MathFont.Base(s.App)
 	}
 	return `<meta http-equiv="Content-Security-Policy" content="script-src ` + scripts + `; style-src ` + styles +

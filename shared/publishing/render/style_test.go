@@ -32,7 +32,7 @@ func TestAPageHasTheRulesOfItsClasses(t *testing.T) {
 		s := sourceOf(path, text, "c.png")
 		page := pageOf(t, s, Query{})
 		_, page, _ = strings.Cut(page, "</style>")
-		has := ruled(styleOf(s.view()))
+		has := ruled(rulesOf(s.view()))
 		for _, m := range classesOf.FindAllStringSubmatch(page, -1) {
 			for class := range strings.FieldsSeq(m[1]) {
 				if all[class] && !has[class] {
@@ -40,7 +40,7 @@ func TestAPageHasTheRulesOfItsClasses(t *testing.T) {
 				}
 			}
 		}
-		if len(styleOf(s.view())) > len(stylesheet)*4/5 {
+		if len(rulesOf(s.view())) > len(stylesheet)*4/5 {
 			t.Errorf("%q has nearly all rules", path)
 		}
 	}
