@@ -20,6 +20,7 @@ import (
 	"vitrine/shared/platform/env"
 	"vitrine/shared/platform/keyring"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/policy"
 )
 
 // Config is the whole configuration of a deployment. It is read once. A missing value stops the start.
@@ -61,7 +62,9 @@ type Config struct {
 	// Root is the folder of node_modules with the programs that pages run. If it is empty, pages do without them.
 	Root string
 	// HSTS says for which names the hosts tell browsers to use HTTPS only.
-	HSTS   web.HSTS
+	HSTS web.HSTS
+	// Policy is what the owner of the deployment decided. Its numbers are in Limits.
+	Policy policy.Policy
 	Limits limits.Limits
 	Now    func() time.Time
 	// Middleware is added to the stacks of the AWS clients, for tests of faults.

@@ -60,6 +60,7 @@ func FromEnvironment(ctx context.Context, getenv func(string) string, needs ...s
 	})
 	choose(env.PutMode, func(v string) bool { c.DirectPut = v == "direct"; return v == "direct" || v == "edge" })
 	choose(env.ClientDocuments, func(v string) bool { c.NoClientDocuments = v == "off"; return v == "on" || v == "off" })
+	wrong = append(wrong, c.ReadPolicy(getenv(env.PolicyFile), getenv(env.SellsPlans) == "on"))
 	choose(env.Limits, func(v string) bool { c.Limits.Off = v == "off"; return v == "on" || v == "off" })
 	choose(env.Cache, func(v string) bool {
 		n, err := strconv.ParseInt(v, 10, 64)

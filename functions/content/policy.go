@@ -15,11 +15,11 @@ var (
 		"img-src 'self' data: blob:; connect-src 'self'; media-src 'self' blob:; " + nothing
 	// running is for files whose scripts run. What a script has made itself it may also load as a blob: or data: URL,
 	// which reaches nothing new. Workers have no 'self', because an opaque origin may start none from a file.
-	running = "script-src 'self' 'unsafe-inline' 'unsafe-eval' blob: data: " + sources(media.ScriptHosts) +
-		"; worker-src blob: data:; style-src 'self' 'unsafe-inline' " + sources(media.StyleHosts) +
-		"; font-src 'self' data: blob: " + sources(media.FontHosts) +
-		"; img-src 'self' data: blob: " + sources(media.ImageHosts) +
-		"; connect-src 'self' data: blob: " + sources(media.ConnectHosts) +
+	running = "script-src 'self' 'unsafe-inline' 'unsafe-eval' blob: data: " + sources(media.Running().Scripts) +
+		"; worker-src blob: data:; style-src 'self' 'unsafe-inline' " + sources(media.Running().Styles) +
+		"; font-src 'self' data: blob: " + sources(media.Running().Fonts) +
+		"; img-src 'self' data: blob: " + sources(media.Running().Images) +
+		"; connect-src 'self' data: blob: " + sources(media.Running().Connect) +
 		"; media-src 'self' data: blob:; " + nothing
 )
 

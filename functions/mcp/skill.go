@@ -45,11 +45,11 @@ func (h *Host) skill() string {
 		"{{put_life}}", span(limits.PutURLLife),
 		"{{session_life}}", span(limits.SessionLife),
 		"{{default_life}}", span(policy.DefaultLife),
-		"{{script_hosts}}", strings.Join(media.ScriptHosts, ", "),
-		"{{style_hosts}}", strings.Join(media.StyleHosts[len(media.ScriptHosts):], " and "),
-		"{{font_hosts}}", strings.Join(media.FontHosts, ", "),
-		"{{image_hosts}}", strings.Join(media.ImageHosts, ", "),
-		"{{connect_hosts}}", strings.Join(media.ConnectHosts, ", "),
+		"{{script_hosts}}", strings.Join(media.Running().Scripts, ", "),
+		"{{style_hosts}}", strings.Join(media.Running().Styles[len(media.Running().Scripts):], " and "),
+		"{{font_hosts}}", strings.Join(media.Running().Fonts, ", "),
+		"{{image_hosts}}", strings.Join(media.Running().Images, ", "),
+		"{{connect_hosts}}", strings.Join(media.Running().Connect, ", "),
 	).Replace(skillTemplate)
 }
 

@@ -69,7 +69,7 @@ func TestTheSkillNamesToolsThatThereAre(t *testing.T) {
 func TestTheSkillSaysWhatPagesMayLoad(t *testing.T) {
 	text := newEnv(t).skill()
 	expect.Has(t, "the skill", text, slices.Concat(
-		media.ScriptHosts, media.StyleHosts, media.FontHosts, media.ImageHosts, media.ConnectHosts)...)
+		media.Running().Scripts, media.Running().Styles, media.Running().Fonts, media.Running().Images, media.Running().Connect)...)
 }
 
 func TestTheFrontMatterIsPlainYAML(t *testing.T) {

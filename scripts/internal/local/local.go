@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/local/engines"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/policy"
 )
 
 // tablePrefix names the tables of the local stack.
@@ -89,16 +91,22 @@ func (l *local) startHosts(ctx context.Context) error {
 	numbers := limits.Default()
 	numbers.Off, numbers.Cache = l.limitsOff, l.cache
 	numbers.Bundles = stack.JobsEvery
-	var err error
+	numbers.Tiers = policy.Default(false).Tiers
+	file, err := l.readPolicy()
+	if err != nil {
+		return err
+	}
 	l.stack, err = stack.Start(ctx, stack.Options{
 		Engines:  l.engines,
 		BasePort: l.base,
 		Data:     l.folder.path,
 		Tables:   tablePrefix,
 		Limits:   numbers,
-		Now:      time.Now,
-		Log:      slog.New(slog.NewTextHandler(l.log, nil)),
-		Lambda:   l.lambda,
+		// functions run in a folder of their own
+		PolicyFile: file,
+		Now:        time.Now,
+		Log:        slog.New(slog.NewTextHandler(l.log, nil)),
+		Lambda:     l.lambda,
 		// a machine may have no way out, and programs that register need none
 		NoClientDocuments: true,
 		Output:            l.log,
@@ -112,6 +120,19 @@ func (l *local) startHosts(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// readPolicy checks the policy and returns a file that has it with its logo inside.
+func (l *local) readPolicy() (string, error) {
+	if l.policy == "" {
+		return "", nil
+	}
+	packed, err := policy.Load(l.policy, policy.Deployment{})
+	if err != nil {
+		return "", err
+	}
+	file := filepath.Join(l.folder.path, "policy.json")
+	return file, os.WriteFile(file, packed, 0o600)
 }
 
 // healthTimeout bounds the first answer of a host, whose function may have to start.

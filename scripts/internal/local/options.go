@@ -24,8 +24,9 @@ type options struct {
 	base      int
 	data      string // absolute; empty: data is discarded
 	limitsOff bool
-	cache     int64 // bytes of files and lists of files that the hosts keep in memory
-	lambda    bool  // hosts as Lambda functions behind a local API Gateway
+	cache     int64  // bytes of files and lists of files that the hosts keep in memory
+	policy    string // the file of the deployment's policy; empty: the defaults
+	lambda    bool   // hosts as Lambda functions behind a local API Gateway
 }
 
 // errUsage stands for a message that the flag package has printed already.
@@ -44,6 +45,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	rates := flags.String("limits", "on", "`on|off`: off lifts the rate limiters, for load tests")
 	flags.Int64Var(&o.cache, "cache", limits.Default().Cache,
 		"`BYTES` of files and lists of files that are kept in memory, 0 for none")
+	flags.StringVar(&o.policy, "policy", "", "`FILE` with the policy of the deployment: who gets in, limits, name and so on")
 	flags.BoolVar(&o.lambda, "lambda", false, "run the Lambda functions behind the gateways of the synthesised templates")
 	err := flags.Parse(args)
 	if err != nil && !errors.Is(err, flag.ErrHelp) {

@@ -70,6 +70,13 @@ const (
 	// server then omits them, so that programs register instead. Optional, default on.
 	ClientDocuments = "VITRINE_CLIENT_DOCUMENTS"
 
+	// PolicyFile is the path of the deployment's policy, with its logo inside. A function has it beside its binary.
+	// Optional: without it the defaults hold.
+	PolicyFile = "VITRINE_POLICY"
+	// SellsPlans is "on" in a deployment with billing, for the hosts that do not hold the settings of Stripe. It decides
+	// which limits are the defaults. Optional.
+	SellsPlans = "VITRINE_BILLING"
+
 	// PutMode is where clients upload files: edge (the upload host, default) or direct (S3's own
 	// host). Optional.
 	PutMode = "VITRINE_PUT_MODE"

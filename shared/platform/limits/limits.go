@@ -24,6 +24,31 @@ const (
 	MCPText      = 4 * MiB   // characters of a text that a tool takes
 )
 
+// The largest numbers that the policy of a deployment may give to a tier.
+const (
+	MaxFileSize     = SchemaFile
+	MaxArtifactSize = 100 * MiB
+	MaxPins         = 10_000
+	MaxRevisions    = 100
+)
+
+// ForeverDays is the life in days of what does not expire, where the wire has a number.
+const ForeverDays = 24_000
+
+// Forever is the life of what does not expire.
+const Forever = ForeverDays * Day
+
+// Never is when what does not expire ends. It is stored and sent where an instant is required.
+var Never = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// End returns when something ends that begins now and has a life.
+func End(now time.Time, life time.Duration) time.Time {
+	if life >= Forever {
+		return Never
+	}
+	return now.Add(life)
+}
+
 // ExpiringSoon is how long before its end an artifact counts as one that expires soon.
 const ExpiringSoon = Day
 

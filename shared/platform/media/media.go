@@ -51,22 +51,36 @@ var types = map[string]Type{
 	"pdf":  {"application/pdf", true},
 }
 
-// Hosts that pages may load from in viewer frames where their scripts run. Each of them serves public files, and tells no
-// publisher who asked. A star stands for one label or more.
-var (
-	ScriptHosts = append([]string{
-		"cdn.jsdelivr.net", "unpkg.com", "cdnjs.cloudflare.com", "esm.sh", "cdn.tailwindcss.com", "code.jquery.com",
-		"cdn.plot.ly", "d3js.org", "cdn.bokeh.org", "cdn.datatables.net", "code.highcharts.com", "ajax.googleapis.com",
-	}, bootstrapHosts...)
-	StyleHosts = append(slices.Clip(ScriptHosts), "fonts.googleapis.com", "use.fontawesome.com")
-	FontHosts  = slices.Concat([]string{"fonts.gstatic.com", "use.fontawesome.com"}, packageHosts, bootstrapHosts)
-	ImageHosts = append(slices.Clip(packageHosts), "tile.openstreetmap.org", "*.tile.openstreetmap.org",
-		"*.basemaps.cartocdn.com")
-	ConnectHosts = append(slices.Clip(packageHosts), "esm.sh")
+// Sources are the hosts beside an artifact's own files from which its pages may load. A host may have a port. A star
+// stands for one label or more.
+type Sources struct{ Scripts, Styles, Fonts, Images, Connect []string }
 
+var (
 	packageHosts   = []string{"cdn.jsdelivr.net", "unpkg.com", "cdnjs.cloudflare.com"}
 	bootstrapHosts = []string{"stackpath.bootstrapcdn.com", "maxcdn.bootstrapcdn.com", "netdna.bootstrapcdn.com"}
 )
+
+// Running returns the hosts for pages in viewer frames where their scripts run, if a deployment names none. Each of them
+// serves public files, and tells no publisher who asked.
+func Running() Sources {
+	scripts := append([]string{
+		"cdn.jsdelivr.net", "unpkg.com", "cdnjs.cloudflare.com", "esm.sh", "cdn.tailwindcss.com", "code.jquery.com",
+		"cdn.plot.ly", "d3js.org", "cdn.bokeh.org", "cdn.datatables.net", "code.highcharts.com", "ajax.googleapis.com",
+	}, bootstrapHosts...)
+	return Sources{
+		Scripts: scripts,
+		Styles:  append(slices.Clip(scripts), "fonts.googleapis.com", "use.fontawesome.com"),
+		Fonts:   slices.Concat([]string{"fonts.gstatic.com", "use.fontawesome.com"}, packageHosts, bootstrapHosts),
+		Images: append(slices.Clone(packageHosts), "tile.openstreetmap.org", "*.tile.openstreetmap.org",
+			"*.basemaps.cartocdn.com"),
+		Connect: append(slices.Clone(packageHosts), "esm.sh"),
+	}
+}
+
+// Static returns the hosts for other pages, if a deployment names none. Section C.13 of the wire contract names them.
+func Static() Sources {
+	return Sources{Styles: append(slices.Clone(packageHosts), "fonts.googleapis.com"), Fonts: []string{"fonts.gstatic.com"}}
+}
 
 // Of returns how the file at a path is served.
 func Of(file string) Type {

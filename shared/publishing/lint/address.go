@@ -21,12 +21,12 @@ type resource struct {
 
 var (
 	made     = []string{"data", "blob"} // schemes of what a page made itself
-	aScript  = resource{blocked: ScriptBlocked, hosts: media.ScriptHosts, schemes: made}
-	aStyle   = resource{blocked: StyleBlocked, hosts: media.StyleHosts}
-	aFont    = resource{blocked: FontBlocked, hosts: media.FontHosts, schemes: made}
-	anImage  = resource{blocked: ImageBlocked, hosts: media.ImageHosts, schemes: made}
+	aScript  = resource{blocked: ScriptBlocked, hosts: media.Running().Scripts, schemes: made}
+	aStyle   = resource{blocked: StyleBlocked, hosts: media.Running().Styles}
+	aFont    = resource{blocked: FontBlocked, hosts: media.Running().Fonts, schemes: made}
+	anImage  = resource{blocked: ImageBlocked, hosts: media.Running().Images, schemes: made}
 	aMedium  = resource{blocked: MediaBlocked, schemes: made}
-	aRequest = resource{blocked: ConnectBlocked, hosts: media.ConnectHosts, schemes: made}
+	aRequest = resource{blocked: ConnectBlocked, hosts: media.Running().Connect, schemes: made}
 	aFrame   = resource{blocked: FrameBlocked, none: true}
 	anObject = resource{blocked: ObjectBlocked, none: true}
 	aWorker  = resource{blocked: NeedsOrigin, schemes: made, none: true}

@@ -66,13 +66,13 @@ var messages = map[Code]message{
 	LocalFile:    {alone: `"{it}" is on one computer only; ` + copyIn},
 	MixedContent: {alone: `{it} is blocked, because it is loaded by http; write https`},
 	ScriptBlocked: {
-		alone: "script-src blocks scripts from {it}; " + copyIn + ", or load it from one of " + names(media.ScriptHosts),
+		alone: "script-src blocks scripts from {it}; " + copyIn + ", or load it from one of " + names(media.Running().Scripts),
 	},
 	StyleBlocked: {
-		alone: "style-src blocks styles from {it}; " + copyIn + ", or load it from one of " + names(media.StyleHosts),
+		alone: "style-src blocks styles from {it}; " + copyIn + ", or load it from one of " + names(media.Running().Styles),
 	},
-	FontBlocked:    {alone: "font-src blocks fonts from {it}; " + copyIn + ", or use " + names(media.FontHosts)},
-	ImageBlocked:   {alone: "img-src blocks images from {it}; " + copyIn + ", write it as a data: URL, or use " + names(media.ImageHosts)},
+	FontBlocked:    {alone: "font-src blocks fonts from {it}; " + copyIn + ", or use " + names(media.Running().Fonts)},
+	ImageBlocked:   {alone: "img-src blocks images from {it}; " + copyIn + ", write it as a data: URL, or use " + names(media.Running().Images)},
 	MediaBlocked:   {alone: "media-src blocks sound and video from {it}; " + copyIn},
 	ConnectBlocked: {alone: "connect-src blocks requests to {it}; put the data into the artifact and fetch it from there"},
 	FrameBlocked:   {alone: "frame-src blocks frames, here of {it}; link to it, or put what it shows into the page"},

@@ -21,6 +21,7 @@ import (
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/env"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/policy"
 )
 
 // How many requests of one host run at once in processes of their own, and how many more may wait.
@@ -37,6 +38,9 @@ func (o Options) inProcess() error {
 	told := o.Limits
 	standard := limits.Default()
 	told.Off, told.Pow = standard.Off, standard.Pow
+	if reflect.DeepEqual(told.Tiers, policy.Default(false).Tiers) {
+		told.Tiers = standard.Tiers
+	}
 	told.Cache, told.Bundles = standard.Cache, standard.Bundles
 	switch {
 	case o.Now != nil && reflect.ValueOf(o.Now).Pointer() != reflect.ValueOf(time.Now).Pointer():
@@ -137,6 +141,8 @@ func Settings(o Options, origins address.Origins, rings string) map[string]strin
 		env.AppURL:            origins.App,
 		env.MCPURL:            origins.MCP,
 		env.CoreTable:         tables.Core,
+		env.PolicyFile:        o.PolicyFile,
+		env.SellsPlans:        either(reflect.DeepEqual(o.Limits.Tiers, limits.Default().Tiers), "on", "off"),
 		env.EventsTable:       tables.Events,
 		env.HotTable:          tables.Hot,
 		env.Bucket:            o.Engines.Bucket,

@@ -35,6 +35,7 @@ import (
 	"vitrine/shared/platform/env"
 	"vitrine/shared/platform/keyring"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/policy"
 )
 
 // Options configure a stack.
@@ -46,8 +47,11 @@ type Options struct {
 	Data string
 	// Tables is the prefix of the table names; stacks with different prefixes share only the
 	// bucket.
-	Tables     string
-	Limits     limits.Limits
+	Tables string
+	Limits limits.Limits
+	// PolicyFile is the path of a policy with its logo inside, whose numbers replace those of Limits; empty: the defaults
+	// of a policy hold, but for the numbers of Limits.
+	PolicyFile string
 	Now        func() time.Time
 	Middleware []func(*middleware.Stack) error
 	Log        *slog.Logger
@@ -192,7 +196,13 @@ func (s *Stack) services(ctx context.Context, o Options, file string) (*assembly
 	if err != nil {
 		return nil, err
 	}
-	services, err := assembly.Open(config(o, s.Origins, rings))
+	c := config(o, s.Origins, rings)
+	if o.PolicyFile != "" {
+		if err := c.ReadPolicy(o.PolicyFile, o.Billing.On()); err != nil {
+			return nil, err
+		}
+	}
+	services, err := assembly.Open(c)
 	if err != nil {
 		return nil, err
 	}
@@ -225,6 +235,7 @@ func config(o Options, origins address.Origins, rings keyring.Set) assembly.Conf
 		S3Endpoint:        o.Engines.S3,
 		S3Domain:          o.Engines.S3Domain,
 		Root:              o.root,
+		Policy:            policy.Default(o.Billing.On()),
 		Limits:            o.Limits,
 		Now:               o.Now,
 		Middleware:        o.Middleware,
