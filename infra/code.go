@@ -18,19 +18,27 @@ var architectures = map[string]struct {
 	"arm64": {"arm64", elf.EM_AARCH64}, "x86_64": {"amd64", elf.EM_X86_64},
 }
 
-// code returns the path of a function's zip.
-func (o options) code(host string) string { return filepath.Join(o.Dist, host+".zip") }
+// built returns the path of a function's zip as scripts/build makes it.
+func (o options) built(host string) string { return filepath.Join(o.Dist, host+".zip") }
+
+// code returns the path of a function's zip as it is deployed, which has the policy inside.
+func (o options) code(host string) string {
+	if o.Policy.packed == nil {
+		return o.built(host)
+	}
+	return filepath.Join(o.Dist, "policy", host+".zip")
+}
 
 // findCode checks that every function is built, and for the right architecture.
 func (o options) findCode() error {
 	want := architectures[o.Arch]
 	for _, host := range functionNames {
-		machine, err := machineOf(o.code(host))
+		machine, err := machineOf(o.built(host))
 		if err == nil && machine != want.machine {
 			err = fmt.Errorf("it is for %s", machine)
 		}
 		if err != nil {
-			return fmt.Errorf("%s cannot be deployed on %s (%w): run scripts/build -arch %s first", o.code(host), o.Arch, err,
+			return fmt.Errorf("%s cannot be deployed on %s (%w): run scripts/build -arch %s first", o.built(host), o.Arch, err,
 				want.build)
 		}
 	}

@@ -18,6 +18,7 @@ type description struct {
 	Final    bool              `json:"final"`    // all addresses are custom domains, so one deployment is enough
 	Hosts    map[string]string `json:"hosts"`    // host to its stack
 	Told     map[string]string `json:"told"`     // host to its address as the functions know it
+	Quota    int               `json:"quota"`    // unclaimed workspaces that a new deployment makes in a minute
 }
 
 // describe writes deployment.json and env.json.
@@ -28,6 +29,7 @@ func (d *deployment) describe(folder string) error {
 		Settings: d.Settings,
 		Stacks:   []string{d.stackName("data")},
 		Final:    d.hasDomains(),
+		Quota:    d.Policy.PerMinute,
 		Hosts:    map[string]string{},
 		Told: map[string]string{
 			"api":     a.API,

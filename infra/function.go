@@ -118,6 +118,8 @@ func (f *function) environment() *map[string]*string {
 		env.Environment: string(f.Environment), env.APIURL: a.API, env.UploadURL: a.Upload, env.ContentURL: a.Content,
 		env.AppURL: a.App, env.MCPURL: a.MCP, env.Limits: "on", env.RingsVersion: f.RingsVersion,
 		env.HSTS:             string(f.HSTS),
+		env.PolicyFile:       f.Policy.file(),
+		env.SellsPlans:       onOff(f.Billing.on()),
 		env.DynamoDBEndpoint: "", env.S3Endpoint: "", env.S3Domain: "",
 	} {
 		variables[name] = jsii.String(value)
@@ -151,6 +153,13 @@ func (f *function) environment() *map[string]*string {
 		variables[name] = jsii.String(people[name])
 	}
 	return &variables
+}
+
+func onOff(on bool) string {
+	if on {
+		return "on"
+	}
+	return "off"
 }
 
 // bundleInterval returns the setting of a host that asks for bundles, which are made every so many seconds.

@@ -12,11 +12,15 @@ import (
 func TestPeopleSignUpThemselvesAndProveTheirAddress(t *testing.T) {
 	sender := map[string]any{"Named-Data": object{
 		"EmailSendingAccount": "DEVELOPER",
-		"From":                "Vitrine <vitrine@example.org>",
+		"From":                "Example Reports <vitrine@example.org>",
 		"SourceArn": object{"Fn::Join": []any{"", []any{
 			"arn:", object{"Ref": "AWS::Partition"}, ":ses:", object{"Ref": "AWS::Region"}, ":", object{"Ref": "AWS::AccountId"},
 			":identity/example.org"}}},
 	}}
+	subject := map[string]string{
+		"Plain-Data": "Verify your new account",
+		"Named-Data": "Confirm your address for Example Reports",
+	}
 	for _, stack := range []string{"Plain-Data", "Named-Data"} {
 		p := read(t, stack).only(t, "AWS::Cognito::UserPool").Properties
 		same(t, "sign-up", at(t, p, "AdminCreateUserConfig", "AllowAdminCreateUserOnly"), false)
@@ -29,6 +33,7 @@ func TestPeopleSignUpThemselvesAndProveTheirAddress(t *testing.T) {
 			[]any{object{"Name": "verified_email", "Priority": 1}})
 		same(t, "protection", p["DeletionProtection"], "ACTIVE")
 		same(t, "sender", p["EmailConfiguration"], sender[stack])
+		same(t, "subject", at(t, p, "VerificationMessageTemplate", "EmailSubject"), subject[stack])
 		same(t, "plan", p["UserPoolTier"], "ESSENTIALS")
 		same(t, "group", read(t, stack).only(t, "AWS::Cognito::UserPoolGroup").Properties["GroupName"], "operators")
 	}

@@ -79,7 +79,7 @@ func synthesis() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("go list: %w", err)
 	}
-	sources := append(strings.Fields(string(folders)), "go.mod", "go.sum", "cdk.json", "infra/infra_test.go")
+	sources := append(strings.Fields(string(folders)), "go.mod", "go.sum", "cdk.json", "infra/infra_test.go", "docs/policies")
 	key, err := fresh.Key(root, sources)
 	if err != nil {
 		return "", err
@@ -125,6 +125,7 @@ func contexts(folder string) map[string]map[string]any {
 		"budget-usd":              "250",
 		"cache":                   "33554432",
 		"settings":                filepath.Join(folder, "settings.json"),
+		"policy":                  "../docs/policies/company.json",
 	}
 	bare := map[string]any{
 		"region":              "eu-west-1",
@@ -253,7 +254,7 @@ func writeZips(o options) error {
 		return err
 	}
 	for _, host := range functionNames {
-		if err := writeZip(o.code(host), o.Arch, host); err != nil {
+		if err := writeZip(o.built(host), o.Arch, host); err != nil {
 			return err
 		}
 	}

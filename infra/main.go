@@ -4,6 +4,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -76,7 +77,7 @@ func (d *deployment) functions() []*function {
 
 // build adds the stacks of a deployment to an app.
 func build(app awscdk.App, o options) (*deployment, error) {
-	if err := o.findCode(); err != nil {
+	if err := errors.Join(o.findCode(), o.addPolicy()); err != nil {
 		return nil, err
 	}
 	d := &deployment{options: o, data: newData(app, o)}

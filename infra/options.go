@@ -53,6 +53,8 @@ import (
 //	                  signing secret of its webhook, encrypted with the account's own key for secrets
 //	stripe-price-month, stripe-price-year  ids of the prices of the larger plan there. All four, or none: then no plan
 //	                  can be bought
+//	policy            file with the owner's policy: who gets in, limits, what pages may load, name and so on; its path
+//	                  counts from the repository (default none, docs/deploy.md says what then holds)
 //	settings          file with the outputs of an earlier deployment (default .vitrine/deployed/NAME.json)
 //	concurrency-HOST  reserved concurrency, or none. Default: none, but 200 for content in production, so that slow
 //	                  readers leave the other hosts some of the account's concurrency. AWS requires 100 of it to stay
@@ -92,6 +94,8 @@ type options struct {
 	AgentProviders string
 	// Billing is the account at Stripe.
 	Billing billing
+	// Policy is what the owner of the deployment decided.
+	Policy ownerPolicy
 	// RingsVersion changes when a ring is rotated. It is a variable of every function, so that a new value restarts
 	// them.
 	RingsVersion string
@@ -198,6 +202,9 @@ func readOptions(c lookup) (options, error) {
 		return o, err
 	}
 	if o.Billing, err = readBilling(c); err != nil {
+		return o, err
+	}
+	if o.Policy, err = readPolicy(c, o); err != nil {
 		return o, err
 	}
 	if err = o.checkSites(); err != nil {

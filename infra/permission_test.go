@@ -181,7 +181,7 @@ func makeTables(t *testing.T, e *engines.Engines, tables dynamo.Tables) {
 }
 
 // open returns the services of a host with its rights.
-func (h *harness) open(t *testing.T, host string, getenv func(string) string, p policy) *assembly.Services {
+func (h *harness) open(t *testing.T, host string, getenv func(string) string, p rolePolicy) *assembly.Services {
 	t.Helper()
 	c, err := assembly.FromEnvironment(t.Context(), getenv, needed[host]...)
 	if err != nil {
@@ -232,7 +232,7 @@ func (h *harness) serve(t *testing.T, l net.Listener, handler http.Handler) {
 }
 
 // guard refuses what the role does not grant, as IAM would.
-func (h *harness) guard(host string, p policy, tables dynamo.Tables) func(*middleware.Stack) error {
+func (h *harness) guard(host string, p rolePolicy, tables dynamo.Tables) func(*middleware.Stack) error {
 	h.used[host] = map[string]bool{}
 	check := func(ctx context.Context, in middleware.InitializeInput,
 		next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {

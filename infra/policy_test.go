@@ -19,11 +19,11 @@ type statement struct {
 const either = " or "
 
 // policy is everything that a host's role may do.
-type policy []statement
+type rolePolicy []statement
 
-func policyOf(t testing.TB, tpl *template) policy {
+func policyOf(t testing.TB, tpl *template) rolePolicy {
 	t.Helper()
-	var out policy
+	var out rolePolicy
 	for _, s := range at(t, tpl.of("AWS::IAM::Policy")["Role/DefaultPolicy"].Properties, "PolicyDocument",
 		"Statement").([]any) {
 		given := s.(object)
@@ -54,7 +54,7 @@ func policyOf(t testing.TB, tpl *template) policy {
 }
 
 // lines returns a policy as sorted text.
-func (p policy) lines() []string {
+func (p rolePolicy) lines() []string {
 	var out []string
 	for _, s := range p {
 		conditions := ""
@@ -73,7 +73,7 @@ func (p policy) lines() []string {
 
 // allows evaluates a policy as IAM does, for the conditions in use. about holds the keys of the
 // request.
-func (p policy) allows(action, resource string, about map[string]string) bool {
+func (p rolePolicy) allows(action, resource string, about map[string]string) bool {
 	return slices.ContainsFunc(p, func(s statement) bool {
 		return slices.Contains(s.actions, action) &&
 			slices.ContainsFunc(s.resources, func(r string) bool { return matches(r, resource) }) && s.holds(about)

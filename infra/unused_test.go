@@ -30,7 +30,7 @@ func (h *harness) reportUnusedKeys(t *testing.T, host string) {
 	t.Helper()
 	for _, s := range policyOf(t, read(t, made["Plain"].stackName(host))) {
 		for condition, patterns := range s.conditions {
-			if !strings.HasSuffix(condition, " "+leadingKeys) || unreached[host+" "+policy{s}.lines()[0]] != "" {
+			if !strings.HasSuffix(condition, " "+leadingKeys) || unreached[host+" "+rolePolicy{s}.lines()[0]] != "" {
 				continue
 			}
 			for _, pattern := range strings.Split(patterns.(string), either) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"html"
 	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -10,6 +11,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsroute53targets"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
 	"github.com/aws/jsii-runtime-go"
+
+	"vitrine/shared/platform/policy"
 )
 
 // identify makes the user pool, unless people sign in elsewhere or not at all.
@@ -23,11 +26,14 @@ func (d *data) identify(o options) {
 	output(d.stack, "Issuer", pool.UserPoolProviderUrl())
 }
 
-// newPool makes the user pool. People sign up by themselves with an e-mail address, which Cognito verifies.
+// newPool makes the user pool. People sign up by themselves with an e-mail address, which Cognito verifies, unless the
+// policy lets in listed addresses or operators only.
 func (d *data) newPool(o options) cognito.UserPool {
 	yes := jsii.Bool(true)
 	pool := cognito.NewUserPool(d.stack, jsii.String("People"), &cognito.UserPoolProps{
-		SelfSignUpEnabled:   yes,
+		SelfSignUpEnabled:   jsii.Bool(o.Policy.signUp()),
+		UserVerification:    o.Policy.verification(),
+		UserInvitation:      o.Policy.invitation(),
 		SignInAliases:       &cognito.SignInAliases{Email: yes},
 		SignInCaseSensitive: jsii.Bool(false),
 		AutoVerify:          &cognito.AutoVerifiedAttrs{Email: yes},
@@ -49,7 +55,7 @@ func (d *data) newPool(o options) cognito.UserPool {
 		RemovalPolicy:      o.removal(),
 	})
 	if o.Identity.Sender != "" {
-		d.sendBySES(pool, o.Identity)
+		d.sendBySES(pool, o)
 	}
 	suppress(pool,
 		rule{"AwsSolutions-COG2", "people choose a second factor themselves: an application on their phone, never SMS"},
@@ -66,14 +72,41 @@ func (d *data) newPool(o options) cognito.UserPool {
 	return pool
 }
 
+// verification returns the text that asks people to confirm their address; nil for Cognito's own, which names nobody.
+func (p ownerPolicy) verification() *cognito.UserVerificationConfig {
+	if p.Brand.Name == policy.DefaultName {
+		return nil
+	}
+	name := html.EscapeString(p.Brand.Name)
+	return &cognito.UserVerificationConfig{
+		EmailStyle:   cognito.VerificationEmailStyle_CODE,
+		EmailSubject: jsii.String("Confirm your address for " + p.Brand.Name),
+		EmailBody:    jsii.String("Your confirmation code for " + name + " is {####}."),
+	}
+}
+
+// invitation returns the text for people whose account an operator made; nil for Cognito's own.
+func (p ownerPolicy) invitation() *cognito.UserInvitationConfig {
+	if p.Brand.Name == policy.DefaultName {
+		return nil
+	}
+	name := html.EscapeString(p.Brand.Name)
+	return &cognito.UserInvitationConfig{
+		EmailSubject: jsii.String("Your account for " + p.Brand.Name),
+		EmailBody: jsii.String("You have an account for " + name +
+			". Sign in as {username} with the temporary password {####}, and choose your own."),
+	}
+}
+
 // sendBySES lets the pool send its e-mail from an address that is verified in SES. It sets the properties directly,
 // because the CDK's method requires a region.
-func (d *data) sendBySES(pool cognito.UserPool, by identity) {
+func (d *data) sendBySES(pool cognito.UserPool, o options) {
+	by := o.Identity
 	arn := fmt.Sprintf("arn:%s:ses:%s:%s:identity/%s",
 		*d.stack.Partition(), *d.stack.Region(), *d.stack.Account(), by.SenderIdentity)
 	pool.Node().DefaultChild().(cognito.CfnUserPool).SetEmailConfiguration(&cognito.CfnUserPool_EmailConfigurationProperty{
 		EmailSendingAccount: jsii.String("DEVELOPER"),
-		From:                jsii.String("Vitrine <" + by.Sender + ">"),
+		From:                jsii.String(o.Policy.sender(by.Sender)),
 		SourceArn:           jsii.String(arn),
 	})
 }

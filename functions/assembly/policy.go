@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"path/filepath"
 
 	"vitrine/shared/platform/env"
 	"vitrine/shared/platform/policy"
@@ -14,6 +15,9 @@ func (c *Config) ReadPolicy(file string, billing bool) error {
 	if file == "" {
 		c.setPolicy(policy.Default(billing))
 		return nil
+	}
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(c.Root, file) // beside the binary of the function
 	}
 	data, err := os.ReadFile(file)
 	if err != nil {

@@ -20,16 +20,17 @@ import (
 
 func main() {
 	table := flag.String("table", "", "`NAME` of table core, as the stack Data gives it out")
+	perMinute := flag.Int("per-minute", limits.ProvisionQuota, "how `MANY` a new deployment makes in a minute")
 	flag.Parse()
-	if err := open(context.Background(), *table); err != nil {
+	if err := open(context.Background(), *table, *perMinute); err != nil {
 		fmt.Fprintln(os.Stderr, "the provision quota cannot be set:", err)
 		os.Exit(1)
 	}
 }
 
-// open stores the default quota in a table. It takes account, region and endpoint from the environment, as the AWS
+// open stores a quota in a table that has none. It takes account, region and endpoint from the environment, as the AWS
 // command line does.
-func open(ctx context.Context, table string) error {
+func open(ctx context.Context, table string, perMinute int) error {
 	if table == "" {
 		return errors.New("name the table with -table")
 	}
@@ -38,5 +39,5 @@ func open(ctx context.Context, table string) error {
 		return err
 	}
 	store := dynamo.New(dynamodb.NewFromConfig(cfg), dynamo.Tables{Core: table})
-	return store.Workspaces.InitQuota(ctx, ephemeral.Quota{PerMinute: limits.ProvisionQuota}, time.Now())
+	return store.Workspaces.InitQuota(ctx, ephemeral.Quota{PerMinute: perMinute}, time.Now())
 }

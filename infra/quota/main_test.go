@@ -35,7 +35,7 @@ func deployed(t *testing.T) (dynamo.Stores, dynamo.Tables) {
 
 func TestOpenSetsTheQuotaOfANewDeployment(t *testing.T) {
 	store, tables := deployed(t)
-	if err := open(t.Context(), tables.Core); err != nil {
+	if err := open(t.Context(), tables.Core, 17); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := store.Workspaces.Quota(t.Context()); err != nil || got.PerMinute != limits.ProvisionQuota {
@@ -48,7 +48,7 @@ func TestOpenLeavesAQuotaThatIsSet(t *testing.T) {
 	if err := store.Workspaces.SetQuota(t.Context(), ephemeral.Quota{PerMinute: 3}, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if err := open(t.Context(), tables.Core); err != nil {
+	if err := open(t.Context(), tables.Core, 17); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := store.Workspaces.Quota(t.Context()); err != nil || got.PerMinute != 3 {
@@ -57,7 +57,7 @@ func TestOpenLeavesAQuotaThatIsSet(t *testing.T) {
 }
 
 func TestOpenNeedsATable(t *testing.T) {
-	if err := open(t.Context(), ""); err == nil {
+	if err := open(t.Context(), "", 17); err == nil {
 		t.Error("no table was enough")
 	}
 }

@@ -114,11 +114,12 @@ func (r *reader) signIn(at string, raw json.RawMessage) (s SignIn) {
 		s.Operators = r.word(at, raw, "anybody", "operators") == "operators"
 		return s
 	}
+	before := len(r.wrong)
 	r.object(at, raw, members{
 		"domains":   func(at string, raw json.RawMessage) { s.Domains = r.texts(at, raw, r.domain) },
 		"addresses": func(at string, raw json.RawMessage) { s.Addresses = r.texts(at, raw, r.address) },
 	})
-	if string(raw) != "null" && len(r.wrong) == 0 && s.Anybody() {
+	if len(r.wrong) == before && s.Anybody() {
 		r.refuse(at, raw, `names nobody; give domains or addresses, or "anybody"`)
 	}
 	return s

@@ -56,9 +56,10 @@ func Read(data []byte, d Deployment) (Policy, error) {
 
 // reader reads the members of a policy and collects the mistakes.
 type reader struct {
-	hosts []string
-	wrong []error
-	named []string
+	hosts   []string
+	wrong   []error
+	refused string // the path of the last mistake
+	named   []string
 }
 
 // members says how the members of an object are read. at is the path of a member.
@@ -86,7 +87,12 @@ func (r *reader) object(at string, raw json.RawMessage, known members) {
 // shown is how much of a wrong value a mistake shows.
 const shown = 60
 
+// refuse adds a mistake, unless the member has one already.
 func (r *reader) refuse(at string, raw json.RawMessage, rule string) {
+	if r.refused == at && len(r.wrong) > 0 {
+		return
+	}
+	r.refused = at
 	value := string(raw)
 	if len(value) > shown {
 		value = strings.ToValidUTF8(value[:shown], "") + "…"
