@@ -77,6 +77,7 @@ func (d *deployment) localEnvironment() map[string]map[string]string {
 			variables[name] = localPeople[name]
 		}
 		variables[env.RingsVersion], variables[env.HSTS] = "", string(web.HSTSHost)
+		variables[env.PolicyFile], variables[env.SellsPlans] = "", "off" // scripts/dev names the policy itself
 		if f.providers {
 			variables[env.Providers] = "" // a container reads no secret
 		}

@@ -26,7 +26,7 @@ func TestEveryHostIsToldWhatItNeeds(t *testing.T) {
 	common := []string{
 		env.Environment, env.APIURL, env.UploadURL, env.ContentURL, env.AppURL, env.MCPURL, env.CoreTable,
 		env.EventsTable, env.HotTable, env.Bucket, env.Limits, env.DynamoDBEndpoint, env.S3Endpoint, env.S3Domain,
-		env.RingsVersion, env.HSTS,
+		env.RingsVersion, env.HSTS, env.PolicyFile, env.SellsPlans,
 	}
 	checking := []string{env.OIDCIssuer, env.OIDCClientID, env.OIDCOperatorClaim, env.OIDCOperatorValue}
 	own := map[string][]string{

@@ -37,7 +37,7 @@ func TestAWrongPolicyIsNotDeployed(t *testing.T) {
 		"two mistakes": {withPolicy(t, `{"agents": 1, "member": {}}`, nil), []string{"agents: 1: ", "member: {}: "}},
 		"a host of its own": {withPolicy(t, `{"loads_from": {"scripts": ["app.example.org"]}}`, domains(nil)),
 			[]string{"must not cover app.example.org"}},
-		"the sign-in pages": {withPolicy(t, `{"loads_from": {"images": ["*.example.org"]}}`,
+		"the sign-in pages": {withPolicy(t, `{"loads_from": {"images": ["id.example.org"]}}`,
 			domains(map[string]any{"domain-identity": "id.example.org"})), []string{"must not cover id.example.org"}},
 		"operators that nobody names": {withPolicy(t, `{"sign_in": "operators"}`, oidc), []string{"names no operators"}},
 		"operators without sign-in": {withPolicy(t, `{"sign_in": "operators"}`, map[string]any{"identity": "none"}),

@@ -16,6 +16,7 @@ import (
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/policy"
 	"vitrine/shared/platform/rate"
 	"vitrine/shared/publishing/abuse"
 	"vitrine/shared/publishing/lockdown"
@@ -31,6 +32,7 @@ type Operators struct {
 	Gate      Gate
 	Plans     Plans          // nil: no plan is sold
 	Limits    *limits.Limits // of workspaces, by tier
+	Policy    []policy.Fact  // what the owner decided, and what holds without a decision
 }
 
 // Lockdowns locks and unlocks workspaces and artifacts.
@@ -97,6 +99,7 @@ const (
 	adminLockdowns   = adminPath + "/lockdowns"
 	adminEvents      = adminPath + "/events"
 	adminProvisioned = adminPath + "/provisioning"
+	adminPolicy      = adminPath + "/policy"
 	adminPlan        = adminPath + "/workspaces/{workspaceId}/plan" // only with billing
 )
 
@@ -114,6 +117,7 @@ func (h *Host) operatorRoutes() []route {
 		{method: "GET", path: adminEvents, handle: operators{page: h.events}},
 		{method: "GET", path: adminProvisioned, handle: operators{page: h.provisioning}},
 		{method: "POST", path: adminProvisioned, handle: operators{form: h.setQuota}},
+		{method: "GET", path: adminPolicy, handle: operators{page: h.policy}},
 	}...)
 }
 

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"vitrine/functions/app/pages"
 	"vitrine/shared/adapter/web"
@@ -233,6 +234,17 @@ func (h *Host) showProvisioning(w http.ResponseWriter, r *http.Request, v browse
 		Most:      ephemeral.MostQuota,
 		Error:     wrong,
 	})
+}
+
+// policy shows what the owner of the deployment decided.
+func (h *Host) policy(w http.ResponseWriter, _ *http.Request, v browserSession) error {
+	page := pages.Policy{Console: v.console(adminPolicy)}
+	for _, f := range h.Operators.Policy {
+		fact := pages.PolicyFact{Member: f.Member, Values: strings.Split(f.Value, "\n"), Named: f.Named}
+		page.Facts = append(page.Facts, fact)
+		page.Decided = page.Decided || f.Named
+	}
+	return h.page(w, http.StatusOK, page)
 }
 
 // tiers returns the limits of workspaces, smallest tier first.

@@ -252,6 +252,7 @@ var states = []state{
 	},
 	{name: "admin-events", path: "/admin/events?focus=security", set: all(onDuty, crowd)},
 	{name: "admin-provisioning", path: "/admin/provisioning", set: onDuty},
+	{name: "admin-policy", path: "/admin/policy", set: onDuty},
 	{name: "admin-plan", path: planPath(strangerID), set: all(onDuty, with(billing.PastDue))},
 	{
 		name: "admin-plan-wrong",

@@ -40,7 +40,10 @@ func (c *Config) ReadPolicy(file string, billing bool) error {
 func (c *Config) setPolicy(p policy.Policy) {
 	c.Policy = p
 	c.Limits.Tiers = p.Tiers
-	if p.ClientDocuments != "" {
+	switch p.ClientDocuments {
+	case "":
+		c.Policy.ClientDocuments = map[bool]string{true: "off", false: "on"}[c.NoClientDocuments]
+	default:
 		c.NoClientDocuments = p.ClientDocuments == "off"
 	}
 }

@@ -23,6 +23,7 @@ func (c Console) Sections() []section {
 		{Path: "/admin/lockdowns", Name: "Locks"},
 		{Path: "/admin/events", Name: "Events"},
 		{Path: "/admin/provisioning", Name: "New workspaces"},
+		{Path: "/admin/policy", Name: "Policy"},
 		{Path: "/dashboard", Name: "Your workspace"},
 	}
 	for i := range all {
@@ -198,4 +199,20 @@ func (Reports) template() string       { return "admin-reports.html" }
 func (Lockdowns) template() string     { return "admin-lockdowns.html" }
 func (Events) template() string        { return "admin-events.html" }
 func (PlanOverride) template() string  { return "admin-plan.html" }
-func (Provisioning) template() string  { return "admin-provisioning.html" }
+
+// Policy shows the policy of the deployment.
+type Policy struct {
+	Console
+	Decided bool // the owner decided something
+	Facts   []PolicyFact
+}
+
+// PolicyFact is a member of the policy's file.
+type PolicyFact struct {
+	Member string
+	Values []string
+	Named  bool // the owner decided it
+}
+
+func (Policy) template() string       { return "admin-policy.html" }
+func (Provisioning) template() string { return "admin-provisioning.html" }

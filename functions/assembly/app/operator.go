@@ -39,6 +39,7 @@ func oversight(s *assembly.Services, h *app.Host, artifacts *artifact.Service, l
 		Log:    log,
 		Gate:   &ephemeral.Gate{Store: s.Stores.Workspaces, Counters: s.Stores.Counters, Now: now},
 		Limits: &s.Config.Limits,
+		Policy: s.Config.Policy.Facts(),
 	}
 	addresses, err2 := s.Peppers()
 	signing, err3 := s.Config.Rings.Pepper.Derive("pow-report")

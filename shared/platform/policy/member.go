@@ -169,15 +169,19 @@ type kind struct {
 	run, static *[]string
 }
 
-func (r *reader) loads(at string, raw json.RawMessage, p *Policy) {
-	known := members{}
-	for _, k := range []kind{
+func (p *Policy) kinds() []kind {
+	return []kind{
 		{"scripts", &p.Loads.Scripts, &p.StaticLoads.Scripts},
 		{"styles", &p.Loads.Styles, &p.StaticLoads.Styles},
 		{"fonts", &p.Loads.Fonts, &p.StaticLoads.Fonts},
 		{"images", &p.Loads.Images, &p.StaticLoads.Images},
 		{"connect", &p.Loads.Connect, &p.StaticLoads.Connect},
-	} {
+	}
+}
+
+func (r *reader) loads(at string, raw json.RawMessage, p *Policy) {
+	known := members{}
+	for _, k := range p.kinds() {
 		known[k.name] = func(at string, raw json.RawMessage) {
 			*k.run = nil
 			if string(raw) != `"none"` {

@@ -3,6 +3,11 @@
 package policy
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/media"
 )
@@ -93,4 +98,91 @@ func Roomy() limits.Policy {
 	p.LiveArtifacts = limits.MaxPins
 	p.Revisions = limits.MaxRevisions
 	return p
+}
+
+// Fact is a member of the file with the value that holds.
+type Fact struct {
+	Member string // its path, such as "members.file_bytes"
+	Value  string // as the file has it; lists have a host or an address a line
+	Named  bool   // the file has it; otherwise it is the default
+}
+
+// Facts returns what holds, in the order of the file's documentation.
+func (p Policy) Facts() []Fact {
+	var all []Fact
+	add := func(member, value string) {
+		all = append(all, Fact{Member: member, Value: value, Named: p.named(member)})
+	}
+	for _, t := range []struct {
+		name string
+		tier limits.Tier
+	}{{"members", limits.Free}, {"paid", limits.Pro}, {"anonymous", limits.Ephemeral}} {
+		if t.tier == limits.Ephemeral && !p.Anonymous {
+			add(t.name, "off")
+			continue
+		}
+		l := p.Tiers[t.tier]
+		for _, fact := range []struct {
+			member string
+			value  any
+		}{
+			{"file_bytes", l.FileSize}, {"artifact_bytes", l.ArtifactSize}, {"files", l.FileCount},
+			{"default_days", spell(l.DefaultLife)}, {"max_days", spell(l.MaxLife)}, {"pinned_artifacts", l.LiveArtifacts},
+			{"new_artifacts_per_day", l.NewArtifactsPerDay}, {"revisions", l.Revisions}, {"reads_per_minute", l.Reads},
+			{"scripts", l.Scripts},
+		} {
+			add(t.name+"."+fact.member, fmt.Sprint(fact.value))
+		}
+	}
+	if p.Anonymous {
+		add("anonymous.per_minute", fmt.Sprint(p.PerMinute))
+	}
+	add("sign_in", p.SignIn.String())
+	add("agents", onOff(p.Agents))
+	for _, k := range p.kinds() {
+		add("loads_from."+k.name, cmp.Or(strings.Join(*k.run, "\n"), "none"))
+	}
+	b := p.Brand
+	add("brand.name", b.Name)
+	logo := ""
+	if b.Logo.Type != "" {
+		logo = fmt.Sprintf("%s, %d bytes", b.Logo.Type, len(b.Logo.Data))
+	}
+	for _, fact := range [][2]string{
+		{"accent", b.Accent}, {"logo", logo}, {"contact", b.Contact}, {"terms", b.Terms}, {"privacy", b.Privacy},
+	} {
+		add("brand."+fact[0], cmp.Or(fact[1], "none"))
+	}
+	add("client_documents", cmp.Or(p.ClientDocuments, "on"))
+	add("report_abuse", onOff(p.ReportAbuse))
+	return all
+}
+
+// named reports whether the file has a member, or a whole word in place of what holds it.
+func (p Policy) named(member string) bool {
+	whole, _, _ := strings.Cut(member, ".")
+	return slices.Contains(p.Named, member) || slices.Contains(p.Named, whole) &&
+		!slices.ContainsFunc(p.Named, func(n string) bool { return strings.HasPrefix(n, whole+".") })
+}
+
+// String lists who gets in, one a line.
+func (s SignIn) String() string {
+	switch {
+	case s.Operators:
+		return "operators"
+	case s.Anybody():
+		return "anybody"
+	}
+	var lines []string
+	for _, d := range s.Domains {
+		lines = append(lines, "@"+d)
+	}
+	return strings.Join(append(lines, s.Addresses...), "\n")
+}
+
+func onOff(on bool) string {
+	if on {
+		return "on"
+	}
+	return "off"
 }
