@@ -92,17 +92,16 @@ func (l *local) startHosts(ctx context.Context) error {
 	numbers.Off, numbers.Cache = l.limitsOff, l.cache
 	numbers.Bundles = stack.JobsEvery
 	numbers.Tiers = policy.Default(false).Tiers
-	file, err := l.readPolicy()
+	file, err := l.policyFile()
 	if err != nil {
 		return err
 	}
 	l.stack, err = stack.Start(ctx, stack.Options{
-		Engines:  l.engines,
-		BasePort: l.base,
-		Data:     l.folder.path,
-		Tables:   tablePrefix,
-		Limits:   numbers,
-		// functions run in a folder of their own
+		Engines:    l.engines,
+		BasePort:   l.base,
+		Data:       l.folder.path,
+		Tables:     tablePrefix,
+		Limits:     numbers,
 		PolicyFile: file,
 		Now:        time.Now,
 		Log:        slog.New(slog.NewTextHandler(l.log, nil)),
@@ -122,17 +121,13 @@ func (l *local) startHosts(ctx context.Context) error {
 	return nil
 }
 
-// readPolicy checks the policy and returns a file that has it with its logo inside.
-func (l *local) readPolicy() (string, error) {
+// policyFile returns a file with the policy; empty without one.
+func (l *local) policyFile() (string, error) {
 	if l.policy == "" {
 		return "", nil
 	}
-	packed, err := policy.Load(l.policy, policy.Deployment{})
-	if err != nil {
-		return "", err
-	}
 	file := filepath.Join(l.folder.path, "policy.json")
-	return file, os.WriteFile(file, packed, 0o600)
+	return file, os.WriteFile(file, []byte(l.policy), 0o600)
 }
 
 // healthTimeout bounds the first answer of a host, whose function may have to start.

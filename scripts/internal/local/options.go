@@ -9,6 +9,7 @@ import (
 
 	"vitrine/scripts/local/engines"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/policy"
 )
 
 // Ports are counted from a base: the hosts come first, the engines after them.
@@ -25,7 +26,7 @@ type options struct {
 	data      string // absolute; empty: data is discarded
 	limitsOff bool
 	cache     int64  // bytes of files and lists of files that the hosts keep in memory
-	policy    string // the file of the deployment's policy; empty: the defaults
+	policy    string // of the deployment, as JSON with its logo inside; empty: the defaults
 	lambda    bool   // hosts as Lambda functions behind a local API Gateway
 }
 
@@ -45,7 +46,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	rates := flags.String("limits", "on", "`on|off`: off lifts the rate limiters, for load tests")
 	flags.Int64Var(&o.cache, "cache", limits.Default().Cache,
 		"`BYTES` of files and lists of files that are kept in memory, 0 for none")
-	flags.StringVar(&o.policy, "policy", "", "`FILE` with the policy of the deployment: who gets in, limits, name and so on")
+	file := flags.String("policy", "", "`FILE` with the policy of the deployment: who gets in, limits, name and so on")
 	flags.BoolVar(&o.lambda, "lambda", false, "run the Lambda functions behind the gateways of the synthesised templates")
 	err := flags.Parse(args)
 	if err != nil && !errors.Is(err, flag.ErrHelp) {
@@ -55,6 +56,13 @@ func parse(args []string, stderr io.Writer) (options, error) {
 		return o, err
 	}
 	o.limitsOff = *rates == "off"
+	if *file != "" {
+		packed, err := policy.Load(*file, policy.Deployment{})
+		if err != nil {
+			return o, err
+		}
+		o.policy = string(packed)
+	}
 	switch {
 	case flags.NArg() > 0:
 		return o, fmt.Errorf("%q is no option: see scripts/dev --help", flags.Arg(0))

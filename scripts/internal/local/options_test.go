@@ -30,6 +30,8 @@ func TestOptions(t *testing.T) {
 		"limits half":              {[]string{"--limits", "half"}, options{}, "on or off"},
 		"ports too high":           {[]string{"--ports", "65530"}, options{}, "choose a base"},
 		"memory and a folder":      {[]string{"--memory", "--data", "x"}, options{}, "choose one"},
+		"a policy that is missing": {[]string{"--policy", "none.json"}, options{}, "none.json"},
+		"a policy that is wrong":   {[]string{"--policy", "options_test.go"}, options{}, "no JSON"},
 		"a word that is no flag":   {[]string{"now"}, options{}, `"now" is no option`},
 		"a flag that nobody knows": {[]string{"--nonsense"}, options{}, "usage"},
 	} {

@@ -87,7 +87,7 @@ func Load(file string, d Deployment) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	if _, err = Read(data, d); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return nil, fmt.Errorf("%s:\n%w", file, err)
 	}
 	return data, nil
 }
