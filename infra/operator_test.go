@@ -44,7 +44,8 @@ func (h *harness) console(t *testing.T, p contract.Published) {
 	}), "Content-Type", "application/x-www-form-urlencoded")
 	b.visit("/api/auth/sign-in?returnPathname=/admin")
 	for _, path := range []string{
-		"/admin/reports", "/admin/reports?artifact=" + string(p.ArtifactID), "/admin/events", "/admin/provisioning", "/admin/policy",
+		"/admin/reports", "/admin/reports?artifact=" + string(p.ArtifactID), "/admin/events", "/admin/policy",
+		"/admin/provisioning",
 	} {
 		b.visit(path)
 	}
