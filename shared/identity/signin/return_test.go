@@ -1,6 +1,8 @@
 package signin_test
 
 import (
+	"context"
+	"errors"
 	"net/url"
 	"strings"
 	"testing"
@@ -9,6 +11,7 @@ import (
 	"vitrine/shared/identity/member"
 	"vitrine/shared/identity/session"
 	"vitrine/shared/identity/signin"
+	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
@@ -114,6 +117,27 @@ func TestT82ASessionOpensOnceThePersonHasAnswered(t *testing.T) {
 	}
 	if _, err := s.Takeovers.FinishTakeover(ctx, in.Question, nil, "", session.Client{}, ""); fault.CodeOf(err) != fault.InvalidRequest {
 		t.Error("a question is answered twice", err)
+	}
+}
+
+// lastingSessions is a store that ends no session.
+type lastingSessions struct {
+	session.Store
+	err error
+}
+
+func (s lastingSessions) End(context.Context, session.Hash, event.Event) error { return s.err }
+
+func TestNoSessionOpensBesideOneThatDoesNotEnd(t *testing.T) {
+	s := newEnv(t)
+	previous := s.signIn(t, "eve@example.org").Session
+	s.withAgents(t, "ada@example.org")
+	in := s.signIn(t, "ada@example.org")
+	away := errors.New("the tables are away")
+	s.Sessions.Store = lastingSessions{s.Sessions.Store, away}
+	done, err := s.Takeovers.FinishTakeover(ctx, in.Question, nil, previous, about, "")
+	if !errors.Is(err, away) || done.Session != "" {
+		t.Errorf("FinishTakeover = %+v, %v, want no session and %v", done, err, away)
 	}
 }
 
