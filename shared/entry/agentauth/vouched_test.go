@@ -403,6 +403,7 @@ func TestLimitsOfProviders(t *testing.T) {
 	for range 5 {
 		codes["forged "+codeOf(w.notify("forged"))]++
 	}
+	codes["after forged "+codeOf(w.notify(w.revocation("x")))]++
 	w.wait(time.Minute)
 	for range 2 {
 		codes["event "+codeOf(w.notify(w.revocation("x")))]++
@@ -413,7 +414,7 @@ func TestLimitsOfProviders(t *testing.T) {
 	codes["address "+codeOf(err)]++
 	want := map[string]int{
 		"assertion ": 2, "assertion rate_limited_actor": 1,
-		"forged invalid_signature": 3, "forged rate_limited_actor": 2,
+		"forged invalid_signature": 3, "forged rate_limited_actor": 2, "after forged rate_limited_actor": 1,
 		"event ": 1, "event rate_limited_actor": 1,
 		"address rate_limited_actor": 1,
 	}
