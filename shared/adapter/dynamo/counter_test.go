@@ -1,11 +1,14 @@
 package dynamo
 
 import (
+	"errors"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"vitrine/shared/adapter/chaos"
+	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/rate"
@@ -21,6 +24,18 @@ func TestACounterIsRaisedByBlocksUntilItIsFull(t *testing.T) {
 		if count, ok, err := s.Counters.Count(ctx, w, 4, 10); count != want.count || ok != want.ok || err != nil {
 			t.Errorf("block %d: %d, %t, %v", n, count, ok, err)
 		}
+	}
+}
+
+func TestANonceIsNotBurnedByAWriteThatFailed(t *testing.T) {
+	faults := chaos.For(t)
+	s := New(newClient(t, faults.Add), newStore(t).tables)
+	faults.On("PutItem").Before(chaos.Fail(errors.New("away")))
+	if burned, err := s.Counters.Burn(ctx, "nonce", now()); burned || fault.CodeOf(err) != fault.DatabaseUnavailable {
+		t.Errorf("Burn of a table that is away = %t, %v, want false, %s", burned, err, fault.DatabaseUnavailable)
+	}
+	if burned, err := s.Counters.Burn(ctx, "nonce", now()); !burned || err != nil {
+		t.Errorf("Burn = %t, %v, want true", burned, err)
 	}
 }
 
