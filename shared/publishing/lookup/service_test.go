@@ -38,6 +38,7 @@ type fakeStore struct {
 	members  map[member.Address][]member.Addressee
 	err      error // of the next record
 	readErr  error // of links and artifacts
+	lockErr  error // of locks of artifacts
 	reads    int
 	minted   []token.Claims
 }
@@ -83,9 +84,12 @@ func (f *fakeStore) Record(_ context.Context, all ...event.Event) error {
 	return f.err
 }
 
-func (f *fakeStore) Active(_ context.Context, _ lockdown.Scope, target string) (*lockdown.Lockdown, error) {
+func (f *fakeStore) Active(_ context.Context, scope lockdown.Scope, target string) (*lockdown.Lockdown, error) {
 	if l, locked := f.locks[target]; locked {
 		return &l, nil
+	}
+	if scope == lockdown.Artifact {
+		return nil, f.lockErr
 	}
 	return nil, nil
 }
@@ -243,6 +247,14 @@ func TestWhatCannotBeReadIsNotMissing(t *testing.T) {
 	}
 	if got, err := s.Open(t.Context(), by, f.artifact.ID, "other"); !errors.Is(err, f.readErr) {
 		t.Errorf("Open = %+v, %v, want %v", got, err, f.readErr)
+	}
+}
+
+func TestContentWhoseLocksCannotBeReadIsNotOpened(t *testing.T) {
+	s, f, by := newEnv()
+	f.lockErr = fault.NewCode(fault.DatabaseUnavailable)
+	if got, err := s.Open(t.Context(), by, f.artifact.ID, "other"); !errors.Is(err, f.lockErr) || f.minted != nil {
+		t.Errorf("Open = %+v, %v, want %v", got, err, f.lockErr)
 	}
 }
 
