@@ -281,7 +281,7 @@ func TestThePageShowsWhatMayNotWork(t *testing.T) {
 	expect.Lacks(t, "a page without findings", page(t, artifactPage), heading)
 	body := page(t, artifactPage, warned)
 	expect.Has(t, "a page with some", body, heading, "line 12", "low-tide",
-		"connect-src blocks requests to https://api.example.com", "And 3 more", ">Hint<")
+		"connect-src blocks requests to https://api.example.com", "And 3 more", ">Hint<", "2 findings", "1 finding<")
 	expect.Lacks(t, "a page with some", body, "\u202e")
 }
 

@@ -23,6 +23,8 @@ func TestParse(t *testing.T) {
 		`[{"old_string":"a","new_string":"b"}] []`:                 "after",
 		`[{"old_string":"a","new_string":"\ud800"}]`:               "surrogate",
 		"[{\"old_string\":\"a\",\"new_string\":\"\xff\"}]":         "UTF-8",
+		`[` + strings.Repeat(`{"old_string":"a","new_string":"b"},`, 99) +
+			`{"old_string":"a","new_string":"b"}]`: "",
 		`[` + strings.Repeat(`{"old_string":"a","new_string":"b"},`, 100) +
 			`{"old_string":"a","new_string":"b"}]`: "there are 101",
 	} {

@@ -235,6 +235,7 @@ func TestFiltersOfTheOperatorLog(t *testing.T) {
 		"a type of target":            {Query{TargetType: new(event.OnKey)}, Filter{TargetType: event.OnKey}, ""},
 		"an unknown type of target":   {Query{TargetType: new("x")}, Filter{}, fault.InvalidRequest},
 		"a request":                   {Query{RequestID: new("req")}, Filter{RequestID: "req"}, ""},
+		"a short request":             {Query{RequestID: new("r")}, Filter{RequestID: "r"}, ""},
 		"a long request":              {Query{RequestID: new(strings.Repeat("r", 129))}, Filter{}, fault.InvalidRequest},
 		"everything":                  {Query{Focus: new("all")}, Filter{}, ""},
 		"security":                    {Query{Focus: new("security")}, Filter{Actions: security}, ""},

@@ -33,7 +33,10 @@ func TestTheBytesOfAnyFileOfTheCurrentRevisionAreRead(t *testing.T) {
 	}
 	_, err := read(e.owner, "other.png", 2)
 	expect.Code(t, err, fault.NotFound)
-	_, err = read(credential.Actor{Workspace: workspace.Workspace{ID: id.NewWorkspace()}}, "p.png", 2)
+	stranger := credential.Actor{Workspace: workspace.Workspace{ID: id.NewWorkspace()}}
+	_, err = read(stranger, "p.png", 2)
+	expect.Code(t, err, fault.NotFound)
+	_, err = e.FileURL(t.Context(), stranger, &e.store.artifact, "", "p.png")
 	expect.Code(t, err, fault.NotFound)
 	e.Bytes = fakeBytes("other")
 	_, err = read(e.owner, "p.png", 2)
