@@ -27,7 +27,8 @@ type fakeMembers struct {
 	workspace *workspace.Workspace
 	member    *member.Member
 	reads     int
-	errs      [2]error // of the two reads
+	asked     access.Request // beside the member
+	errs      [2]error       // of the two reads
 }
 
 func (f *fakeMembers) GrantAndWorkspace(
@@ -40,9 +41,10 @@ func (f *fakeMembers) GrantAndWorkspace(
 }
 
 func (f *fakeMembers) FindMember(
-	context.Context, id.Workspace, id.Member, access.Request,
+	_ context.Context, _ id.Workspace, _ id.Member, wants access.Request,
 ) (*member.Member, access.Found, error) {
 	f.reads++
+	f.asked = wants
 	return f.member, access.Found{}, f.errs[1]
 }
 
@@ -114,6 +116,19 @@ func TestAnAccessTokenActsForItsMember(t *testing.T) {
 	}
 	if by.CLIGrant.Grant != "" || !by.CLIGrant.At.Equal(e.store.grant.CreatedAt) {
 		t.Errorf("the dashboard's grant is %+v", by.CLIGrant)
+	}
+}
+
+func TestWhatIsReadWithAMemberDependsOnTheHost(t *testing.T) {
+	all := access.Request{Artifact: id.NewArtifact(), Target: "t", Deleting: true}
+	for named, want := range map[bool]access.Request{true: all, false: {Target: "t", Deleting: true}} {
+		e := newTokenEnv(t)
+		e.Named = named
+		_, err := e.Authenticate(t.Context(), e.bearer, all, "")
+		expect.OK(t, err)
+		if e.store.asked != want {
+			t.Errorf("with Named %t it reads %+v, want %+v", named, e.store.asked, want)
+		}
 	}
 }
 
