@@ -93,7 +93,9 @@ func Default(billing bool) Policy {
 // Roomy returns the limits of members where no plan is sold.
 func Roomy() limits.Policy {
 	p := limits.Default().Tiers[limits.Pro]
-	p.FileSize, p.ArtifactSize, p.BundleSize = limits.MaxFileSize, limits.MaxArtifactSize, limits.MaxArtifactSize
+	p.FileSize = limits.MaxFileSize
+	p.ArtifactSize = limits.MaxArtifactSize
+	p.BundleSize = limits.MaxArtifactSize
 	p.DefaultLife, p.MaxLife = 90*limits.Day, limits.Forever
 	p.LiveArtifacts = limits.MaxPins
 	p.Revisions = limits.MaxRevisions
