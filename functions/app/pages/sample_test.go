@@ -12,7 +12,7 @@ var empty = []Page{
 	AccessLinks{}, Address{}, AgentRequest{}, AppError{}, ArtifactPage{}, Artifacts{}, Audit{}, Billing{}, Claim{},
 	ClaimPreview{}, Comparison{}, Confirm{}, Connections{}, Consent{}, Delete{}, Deletion{}, DeletionRequested{}, Depart{},
 	Device{}, DeviceRequest{}, Done{}, Events{}, Finding{}, Home{}, Keep{}, Keys{}, Leave{}, Lockdowns{}, Message{},
-	OpenedContent{}, Opened{}, Outcomes{}, Overview{}, PlanOverride{}, Private{}, Provisioning{}, Report{}, Reports{},
+	NotAllowed{}, OpenedContent{}, Opened{}, Outcomes{}, Overview{}, PlanOverride{}, Private{}, Provisioning{}, Report{}, Reports{},
 	Selection{}, Settings{}, SignedOut{}, Triage{}, Viewer{},
 }
 

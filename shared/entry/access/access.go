@@ -77,6 +77,7 @@ type Authenticator struct {
 	Store       Store
 	Peppers     keyring.Derived
 	Limits      *limits.Limits
+	Allowlist   workspace.Allowlist // Store has to read what it judges by
 	Environment credential.Environment
 	Now         func() time.Time
 }
@@ -112,6 +113,9 @@ func (a *Authenticator) Authenticate(
 	}
 	if key.Workspace != token.Workspace || !ws.Open() || !key.Live(a.Now(), *ws) {
 		return Authenticated{}, refused()
+	}
+	if !a.Allowlist.Admits(*ws, key.Member) {
+		return Authenticated{}, a.Allowlist.Hide(refused())
 	}
 	return found.with(ctx, a.Store, w, credential.Actor{
 		Key:       *key,
