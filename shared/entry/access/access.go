@@ -107,15 +107,15 @@ func (a *Authenticator) Authenticate(
 	if !token.Matches(key.Hash, a.Peppers) || found.Key == nil || ws == nil {
 		return Authenticated{}, refused()
 	}
+	if key.Workspace == token.Workspace && !a.Allowlist.Admits(*ws, key.Member) {
+		return Authenticated{}, a.Allowlist.Hide(refused())
+	}
 	// Only the holder of a valid key learns that the workspace is being deleted.
 	if key.Workspace == token.Workspace && ws.Deleting() {
 		return Authenticated{}, ws.RefuseDeleting()
 	}
 	if key.Workspace != token.Workspace || !ws.Open() || !key.Live(a.Now(), *ws) {
 		return Authenticated{}, refused()
-	}
-	if !a.Allowlist.Admits(*ws, key.Member) {
-		return Authenticated{}, a.Allowlist.Hide(refused())
 	}
 	return found.with(ctx, a.Store, w, credential.Actor{
 		Key:       *key,

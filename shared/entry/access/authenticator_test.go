@@ -148,6 +148,10 @@ func TestEveryKeyThatIsNotLiveIsRefusedAlike(t *testing.T) {
 			e.Allowlist.People.Domains = []string{"example.com"}
 		},
 		"of a workspace without a sign-in": func(e *keyEnv) { e.Allowlist.People.Operators = true },
+		"of a member who is not let in, of a workspace that is being deleted": func(e *keyEnv) {
+			e.store.found.Workspace.DeletesAt = now.Add(time.Hour)
+			e.Allowlist.People.Operators = true
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newKeyEnv(t)
