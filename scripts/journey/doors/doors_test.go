@@ -66,7 +66,9 @@ func bearer(path string, of func(*caller) string) func(testing.TB, *deployment, 
 }
 
 // refresh replaces the tokens of a grant, and keeps the new ones.
-func refresh(client func(*caller) string, of func(*caller) *contract.Token) func(testing.TB, *deployment, *caller) wire.Answer {
+func refresh(
+	client func(*caller) string, of func(*caller) *contract.Token,
+) func(testing.TB, *deployment, *caller) wire.Answer {
 	return func(t testing.TB, d *deployment, c *caller) wire.Answer {
 		t.Helper()
 		a := d.PostForm(t, "/oauth2/token", url.Values{
@@ -222,8 +224,8 @@ func randomSignIn(r *mathrand.Rand, n int, emails []string) (s signIn) {
 	return s
 }
 
-// TestEveryDoorSaysWhatThePolicySays holds random policies, one after the other on the same data, against what each door
-// has to say to each caller.
+// TestEveryDoorSaysWhatThePolicySays holds random policies, one after the other on the same data, against what each
+// door has to say to each caller.
 func TestEveryDoorSaysWhatThePolicySays(t *testing.T) {
 	d := newDeployment(t)
 	callers := []*caller{

@@ -52,7 +52,10 @@ func (d *deployment) start(t testing.TB, signIn any) {
 	file := filepath.Join(d.data, "policy.json")
 	harness.NoError(t, os.WriteFile(file, text, 0o600))
 	d.BackendEnv = harness.NewAgentAuthEnv(t, harness.Unlimited, func(o *stack.Options) {
-		o.BasePort, o.Data, o.Tables, o.PolicyFile = d.base, d.data, d.tables, file
+		o.BasePort = d.base
+		o.Data = d.data
+		o.Tables = d.tables
+		o.PolicyFile = file
 	})
 }
 
@@ -167,13 +170,16 @@ func nobody() *caller {
 		secret := credential.Mint(kind, credential.Preview, id.NewWorkspace(), "")
 		return secret.Reveal()
 	}
+	tokens := contract.Token{
+		AccessToken:  unknown(credential.AccessToken),
+		RefreshToken: unknown(credential.RefreshToken),
+	}
 	return &caller{
 		email:    "nobody@nowhere.example",
-		cookies:  map[string]string{},
 		key:      unknown(credential.APIKey),
 		agentKey: unknown(credential.APIKey),
-		cli:      contract.Token{AccessToken: unknown(credential.AccessToken), RefreshToken: unknown(credential.RefreshToken)},
-		app:      contract.Token{AccessToken: unknown(credential.AccessToken), RefreshToken: unknown(credential.RefreshToken)},
+		cli:      tokens,
+		app:      tokens,
 		client:   "cli",
 	}
 }

@@ -25,7 +25,7 @@ var open = map[string]string{
 	"mcp GET /openapi.json":                           metadata,
 
 	"api POST /agent/event/notify":          "a provider of agents takes back what it said",
-	"api POST /agent/identity":              "the table judges assertions; an agent without a person has no claimed workspace",
+	"api POST /agent/identity":              "the table judges assertions; without one no person comes in",
 	"api POST /agent/identity/claim":        "the person who completes the claim is judged",
 	"api GET /oauth2/authorize":             "the person who consents is judged",
 	"api POST /oauth2/device_authorization": "the person who approves is judged",

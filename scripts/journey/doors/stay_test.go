@@ -72,10 +72,13 @@ func TestAWorkspaceOfAnOlderVersionWaitsForASignIn(t *testing.T) {
 	c := d.join(t, "bob@corp.example", false)
 	d.restart(t, signIn{domains: []string{"corp.example"}})
 	where := harness.TokenOf(t, d.WithBearer(c.key)).Workspace
-	_, err := d.DB.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &d.Tables.Core, Key: map[string]types.AttributeValue{
-		"pk": &types.AttributeValueMemberS{Value: "W#" + string(where)},
-		"sk": &types.AttributeValueMemberS{Value: "SIGNIN"},
-	}})
+	_, err := d.DB.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+		TableName: &d.Tables.Core,
+		Key: map[string]types.AttributeValue{
+			"pk": &types.AttributeValueMemberS{Value: "W#" + string(where)},
+			"sk": &types.AttributeValueMemberS{Value: "SIGNIN"},
+		},
+	})
 	harness.NoError(t, err)
 	for _, path := range []string{"/v1/whoami", "/v1/artifacts"} {
 		if got := d.StatusFor(t, c.key, path); got != http.StatusUnauthorized {

@@ -129,8 +129,8 @@ func (s *Service) confirmed(ctx context.Context, others []Addressee, who Identit
 	return err
 }
 
-// touch records that a member was seen, and what the provider says now. It does so before it refuses a member who is not
-// let in any more, so that the member's other credentials end too.
+// touch records that a member was seen, and what the provider says now. It records that even for a member who is not let
+// in any more, so that the member's other credentials are refused too.
 func (s *Service) touch(ctx context.Context, m Member, w workspace.Workspace, who Identity) (SignedIn, error) {
 	if in := who.SignIn(); w.SignIns[m.ID] != in {
 		if err := s.Store.RecordSignIn(ctx, m, in); err != nil {

@@ -10,8 +10,8 @@ import (
 	"vitrine/shared/platform/policy"
 )
 
-// SignIn is what the identity provider said of a member at the last sign-in. Of a member that a provider of agents made,
-// it is what that provider said last.
+// SignIn is what the identity provider said of a member at the last sign-in. Of a member that a provider of agents
+// made, it is what that provider said last.
 type SignIn struct {
 	Email    string // verified
 	Operator bool
