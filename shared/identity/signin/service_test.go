@@ -118,7 +118,7 @@ func TestT45AFalseTokenSignsNobodyIn(t *testing.T) {
 	s := newEnv(t)
 	want := map[provider.Hostile]fault.Code{
 		provider.Unverified: fault.Forbidden, provider.VerifiedText: fault.Forbidden, provider.NoEmail: fault.Forbidden,
-		provider.Unsaid: fault.Forbidden,
+		provider.Unsaid:     fault.Forbidden,
 		provider.TokenFails: fault.DatabaseUnavailable, provider.Old: "", provider.TokenStalls: fault.DatabaseUnavailable,
 	}
 	for _, h := range provider.Hostilities {
