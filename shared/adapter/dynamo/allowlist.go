@@ -3,6 +3,7 @@ package dynamo
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -11,18 +12,27 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// The item with the sign-ins of a workspace has an attribute for each member, which is called by the member's id.
+// The item with the sign-ins of a workspace has an attribute for each member, which is called by the member's id. Its
+// value is a word, a blank and the e-mail address.
 
-func signInValue(in workspace.SignIn) types.AttributeValue {
-	return &types.AttributeValueMemberM{Value: item{}.str("email", in.Email).flag("op", in.Operator)}
+const (
+	operatorSignIn = "operator"
+	personSignIn   = "person"
+)
+
+func signInText(in workspace.SignIn) string {
+	if in.Operator {
+		return operatorSignIn + " " + in.Email
+	}
+	return personSignIn + " " + in.Email
 }
 
 func readSignIns(i item) map[id.Member]workspace.SignIn {
 	all := map[id.Member]workspace.SignIn{}
-	for name, v := range i {
-		if m, ok := v.(*types.AttributeValueMemberM); ok {
-			in := item(m.Value)
-			all[id.Member(name)] = workspace.SignIn{Email: in.getStr("email"), Operator: in.getFlag("op")}
+	for name := range i {
+		if m := id.Member(name); m.Valid() {
+			word, email, _ := strings.Cut(i.getStr(name), " ")
+			all[m] = workspace.SignIn{Email: email, Operator: word == operatorSignIn}
 		}
 	}
 	return all
@@ -36,7 +46,7 @@ func (t *transaction) setSignIn(m member.Member, in workspace.SignIn) {
 		Key:                       signInsKey(m.Workspace).attributes(),
 		UpdateExpression:          &expression,
 		ExpressionAttributeNames:  map[string]string{"#member": string(m.ID)},
-		ExpressionAttributeValues: item{":in": signInValue(in)},
+		ExpressionAttributeValues: values{"in": signInText(in)}.attributes(),
 	}}, nil)
 }
 
