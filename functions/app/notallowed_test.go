@@ -34,13 +34,14 @@ func (d refusedDeletions) AuthenticateDeleting(
 const (
 	forReaders = "it shows what was shared"
 	forAll     = "it tells everybody the same"
+	judging    = ""
 )
 
-// openRoutes are the routes that are not for members or operators, and why they need not judge a session; empty: they
+// openRoutes are the routes that are not for members or operators, and why they need not judge a session; judging: they
 // show the page of a refused person.
 var openRoutes = map[string]string{
-	"GET /{$}":                               forNobody,
-	"GET /claim":                             forNobody,
+	"GET /{$}":                               judging,
+	"GET /claim":                             judging,
 	"GET /api/live/artifacts/{artifactId}":   "it closes the page, as for everybody who is not signed in",
 	"GET " + agentPath:                       "it moves the token from the address to a cookie, then members see it",
 	"GET /oauth/error":                       "it treats the person as a guest",
@@ -65,8 +66,6 @@ var openRoutes = map[string]string{
 	"POST /api/auth/sign-out":                "it ends the session",
 }
 
-const forNobody = ""
-
 func TestAPersonWhoIsNotLetInComesThroughNoRoute(t *testing.T) {
 	s := newServices()
 	host, _ := s.host()
@@ -88,7 +87,7 @@ func TestAPersonWhoIsNotLetInComesThroughNoRoute(t *testing.T) {
 			if delete(left, name); !listed {
 				t.Errorf("%s is a new route: does the policy judge it?", name)
 			}
-			if reason != forNobody || !listed {
+			if reason != judging || !listed {
 				continue
 			}
 		}

@@ -120,13 +120,19 @@ func (d *deployment) join(t testing.TB, email string, operator bool) *caller {
 	who := &harness.Member{Agent: d.WithBearer(c.cli.AccessToken)}
 	c.key = harness.CreatedKey(t, harness.TryCreateKey(t, who, "a key", wire.NewKey())).Secret
 	c.client, c.app = d.connect(t, b)
+	redeemed := d.Token(t, d.claimedAgent(t, b))
+	c.agent, c.agentKey = redeemed.IdentityAssertion, redeemed.AccessToken
+	return c
+}
+
+// claimedAgent lets a member claim an agent that has not fetched its token yet, and returns the request for it.
+func (d *deployment) claimedAgent(t testing.TB, b *harness.FakeBrowser) url.Values {
+	t.Helper()
 	r := d.RegisterAgent(t)
 	started := d.StartClaim(t, r)
 	page := b.OpenAgentLink(t, started.Claim.VerificationURI)
 	harness.WantPage(t, "the code", b.EnterAgentCode(t, page, started.Claim.UserCode), 200, "The agent is in")
-	redeemed := d.Token(t, harness.ClaimGrant(r.ClaimToken))
-	c.agent, c.agentKey = redeemed.IdentityAssertion, redeemed.AccessToken
-	return c
+	return harness.ClaimGrant(r.ClaimToken)
 }
 
 // connect lets an app of the MCP host in.

@@ -2,6 +2,7 @@ package doors
 
 import (
 	"net/http"
+	"net/url"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -16,18 +17,21 @@ func TestAMemberWhoIsTakenOutFindsEverythingAgain(t *testing.T) {
 	c := d.join(t, "bob@corp.example", false)
 	page := harness.PublishPage(t, d.WithBearer(c.key), "kept")
 	device := d.StartDevice(t, "vitrine on test")
-	approved := d.browser(c).Post(t, "/device/approve", map[string][]string{"code": {device.UserCode}})
+	approved := d.browser(c).Post(t, "/device/approve", url.Values{"code": {device.UserCode}})
 	harness.WantPage(t, "the device", approved, http.StatusOK, "The device is in")
-	waiting := harness.DeviceGrant("cli", device.DeviceCode)
-	code := d.code(t, d.browser(c))
+	waiting := map[string]url.Values{
+		"a device": harness.DeviceGrant("cli", device.DeviceCode),
+		"an app":   d.code(t, d.browser(c)),
+		"an agent": d.claimedAgent(t, d.browser(c)),
+	}
 	leaving, _ := d.signIn(t, c)
 	cookies := leaving.Cookies
 
 	d.restart(t, signIn{domains: []string{"other.example"}})
 	d.knock(t, c, false, nobody())
-	for name, grant := range map[string]map[string][]string{"device": waiting, "code": code} {
+	for name, grant := range waiting {
 		if got := d.OAuthError(t, grant); got != "invalid_grant" {
-			t.Errorf("the approval of before, by a %s: %s", name, got)
+			t.Errorf("%s that was approved before: %s", name, got)
 		}
 	}
 	if a := d.Get(t, page.RevisionContentURL); a.Status != http.StatusOK {
@@ -43,8 +47,9 @@ func TestAMemberWhoIsTakenOutFindsEverythingAgain(t *testing.T) {
 
 	d.restart(t, signIn{addresses: []string{"BOB@corp.example"}})
 	d.knock(t, c, true, nil)
-	d.Token(t, waiting)
-	d.Token(t, code)
+	for _, grant := range waiting {
+		d.Token(t, grant)
+	}
 	shown := d.browser(c).Get(t, "/artifacts/"+string(page.ArtifactID))
 	harness.WantPage(t, "the artifact", shown, http.StatusOK, "kept")
 }

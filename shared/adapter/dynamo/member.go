@@ -56,8 +56,9 @@ func (s Members) ByIdentity(ctx context.Context, issuer, subject string) (*membe
 	if err != nil || i == nil {
 		return nil, nil, err
 	}
-	all := Members{&db{client: s.client, tables: s.tables, judges: true}}
-	m, w, err := all.Member(ctx, id.Workspace(i.getStr("ws")), id.Member(i.getStr("mem")))
+	judging := *s.db
+	judging.judges = true
+	m, w, err := Members{&judging}.Member(ctx, id.Workspace(i.getStr("ws")), id.Member(i.getStr("mem")))
 	if err == nil && (m == nil || w == nil) {
 		err = errors.New("a known identity has no member or no workspace")
 	}

@@ -64,7 +64,7 @@ func (e *NotAllowedError) Error() string { return "the deployment does not let t
 func (a Allowlist) Refuse() error {
 	text := "this account may not use this deployment"
 	if a.Contact != "" {
-		text += "; to be let in, write to " + strings.TrimPrefix(a.Contact, "mailto:")
+		text += "; to be let in, ask " + strings.TrimPrefix(a.Contact, "mailto:")
 	}
 	return fault.Wrap(fault.Forbidden, &NotAllowedError{a.Contact}, "%s", text)
 }

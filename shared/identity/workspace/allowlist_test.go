@@ -99,7 +99,7 @@ func TestARefusalNamesTheContactToThePersonAlone(t *testing.T) {
 	err := a.Refuse()
 	refused, ok := workspace.NotAllowed(err)
 	if !ok || refused.Contact != a.Contact || fault.CodeOf(err) != fault.Forbidden ||
-		!strings.HasSuffix(fault.Of(err).Message, "write to ask@example.com") {
+		!strings.HasSuffix(fault.Of(err).Message, "to be let in, ask ask@example.com") {
 		t.Errorf("Refuse() = %v with %+v", err, refused)
 	}
 	same := fault.New(fault.NotAuthenticated, "sign in")
