@@ -11,6 +11,7 @@ import (
 
 	"vitrine/functions/app/pages"
 	"vitrine/shared/adapter/web"
+	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 )
@@ -47,7 +48,11 @@ func (h *Host) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if status == http.StatusInternalServerError || status == http.StatusServiceUnavailable {
 		m.RequestID = web.RequestID(r.Context())
 	}
-	if err := h.page(w, status, m); err != nil {
+	var p pages.Page = m
+	if refused, ok := workspace.NotAllowed(err); ok {
+		p = pages.NotAllowed{Contact: refused.Contact}
+	}
+	if err := h.page(w, status, p); err != nil {
 		panic(err) // a page of three strings cannot fail, and there is none left to show
 	}
 }

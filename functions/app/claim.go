@@ -33,7 +33,7 @@ func (h *Host) claimPage(w http.ResponseWriter, r *http.Request) error {
 	case beingDeleted(err):
 		redirect(w, deletionPath)
 		return nil
-	case fault.CodeOf(err) != fault.NotAuthenticated:
+	case fault.CodeOf(err) != fault.NotAuthenticated || notAllowed(err):
 		return err
 	}
 	return h.page(w, http.StatusOK, p)

@@ -52,7 +52,7 @@ func (h *Host) home(w http.ResponseWriter, r *http.Request) error {
 		redirect(w, deletionPath)
 		return nil
 	}
-	if fault.CodeOf(err) != fault.NotAuthenticated {
+	if fault.CodeOf(err) != fault.NotAuthenticated || notAllowed(err) {
 		return err
 	}
 	w.Header().Set("Cache-Control", "private, no-cache")

@@ -15,6 +15,7 @@ import (
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/oauth"
 	"vitrine/shared/identity/session"
+	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
@@ -61,6 +62,8 @@ func (m members) serve(h *Host) handler {
 	return withTimeout(cmp.Or(m.limit, limits.IdentityAnswer), func(w http.ResponseWriter, r *http.Request) error {
 		v, err := h.visitor(r, m.deleting)
 		switch {
+		case notAllowed(err):
+			return err
 		case err != nil && m.form != nil:
 			return notSent(err, m.back)
 		case fault.CodeOf(err) == fault.NotAuthenticated && !wantsJSON(r):
@@ -116,6 +119,13 @@ func (m members) permit(h *Host, v browserSession) error {
 		return h.signedInLately(v, m.fresh)
 	}
 	return nil
+}
+
+// notAllowed reports whether a person was refused whom the deployment does not let in. A page tells them, because a
+// sign-in would lead back to it.
+func notAllowed(err error) bool {
+	_, refused := workspace.NotAllowed(err)
+	return refused
 }
 
 // notSent explains that a form was not carried out, because nobody is signed in or the workspace is being deleted.

@@ -81,6 +81,8 @@ func notSignedIn(err error) error {
 	again := []pages.Link{{Path: signInPath("/"), Text: "Sign in again"}, {Path: "/", Text: "Front page"}}
 	m := pages.Message{Heading: "Signing in did not work", Links: again}
 	switch {
+	case notAllowed(err):
+		return err
 	case errors.Is(err, signin.ErrUnverified):
 		m.Heading, m.Text = "Verify your e-mail address", "The sign-in provider has not verified your e-mail address yet. Look for its message in your mailbox and follow the link in it, then sign in again."
 	case errors.Is(err, signin.ErrDeclined):

@@ -57,6 +57,7 @@ func (s *Services) Agents(limiter *rate.Limiter) (*agentauth.Service, error) {
 		Failures:    s.Stores.Counters,
 		Limiter:     limiter,
 		Limits:      &s.Config.Limits,
+		Allowlist:   s.Config.Allowlist(),
 		Signer:      signer,
 		Delegations: s.Stores.Delegations,
 		Revocations: &delegation.Service{Store: s.Stores.Delegations, Cursors: cursors, Now: s.Config.Now},

@@ -54,6 +54,11 @@ func (s *Services) IdentityProvider() (signin.Provider, error) {
 	return p, nil
 }
 
+// Registrar returns the service that makes members of people who sign in.
+func (s *Services) Registrar() *member.Service {
+	return &member.Service{Store: s.Stores.Members, Allowlist: s.Config.Allowlist(), Now: s.Config.Now}
+}
+
 // OAuth returns the authorization server for people. It needs the rings pepper and seal. Without an identity provider
 // it exchanges no ID tokens.
 func (s *Services) OAuth(limiter *rate.Limiter) (*oauth.Server, error) {
@@ -72,9 +77,10 @@ func (s *Services) OAuth(limiter *rate.Limiter) (*oauth.Server, error) {
 		Members:     s.Stores.Members,
 		Failures:    s.Stores.Counters,
 		Provider:    provider,
-		Registrar:   &member.Service{Store: s.Stores.Members, Now: s.Config.Now},
+		Registrar:   s.Registrar(),
 		Limiter:     limiter,
 		Limits:      &s.Config.Limits,
+		Allowlist:   s.Config.Allowlist(),
 		Peppers:     peppers,
 		Chain:       chain,
 		Cursors:     cursors,

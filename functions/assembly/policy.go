@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/env"
 	"vitrine/shared/platform/policy"
 )
@@ -35,6 +36,11 @@ func (c *Config) ReadPolicy(file string, billing bool) error {
 	}
 	c.setPolicy(p)
 	return nil
+}
+
+// Allowlist returns which people the deployment lets in.
+func (c *Config) Allowlist() workspace.Allowlist {
+	return workspace.Allowlist{People: c.Policy.SignIn, Contact: c.Policy.Brand.Contact}
 }
 
 func (c *Config) setPolicy(p policy.Policy) {

@@ -28,6 +28,8 @@ type OIDC struct {
 	ClientSecret string // empty: a public client
 	Scopes       []string
 	Logout       oidc.Logout
+	// EmailVerified is how addresses are verified: "issuer", or by the claim if it is "claim" or empty.
+	EmailVerified string
 	// OperatorClaim and OperatorValue mark operators. If they are empty, members of Cognito's group "operators" are.
 	OperatorClaim, OperatorValue string
 }
@@ -42,6 +44,7 @@ func (c *Config) oidc() oidc.Config {
 		ClientSecret:  o.ClientSecret,
 		Scopes:        o.Scopes,
 		Logout:        o.Logout,
+		EmailVerified: o.EmailVerified == byIssuer,
 		OperatorClaim: cmp.Or(o.OperatorClaim, "cognito:groups"),
 		OperatorValue: cmp.Or(o.OperatorValue, "operators"),
 		Callback:      c.Origins.App + CallbackPath,
@@ -51,7 +54,13 @@ func (c *Config) oidc() oidc.Config {
 	}
 }
 
+// byIssuer is the value of the setting env.OIDCEmailVerified with which the issuer vouches for all addresses.
+const byIssuer = "issuer"
+
 func (c *Config) checkOIDC() error {
+	if v := c.OIDC.EmailVerified; v != "" && v != "claim" && v != byIssuer {
+		return fmt.Errorf("%s is %q, not claim or %s", env.OIDCEmailVerified, v, byIssuer)
+	}
 	if c.OIDC.Issuer == "" {
 		if c.OIDC.ClientID != "" || c.OIDC.ClientSecret != "" {
 			return fmt.Errorf("%s needs %s", env.OIDCClientID, env.OIDCIssuer)
@@ -71,6 +80,7 @@ func oidcFrom(getenv func(string) string) OIDC {
 		ClientID:      getenv(env.OIDCClientID),
 		Scopes:        strings.Fields(getenv(env.OIDCScopes)),
 		Logout:        oidc.Logout(getenv(env.OIDCLogout)),
+		EmailVerified: getenv(env.OIDCEmailVerified),
 		OperatorClaim: getenv(env.OIDCOperatorClaim),
 		OperatorValue: getenv(env.OIDCOperatorValue),
 	}

@@ -33,17 +33,18 @@ func TestT79ProductionRefusesAnIdentityProviderThatSignsInAnybody(t *testing.T) 
 		change map[string]string
 		says   string // empty: it starts
 	}{
-		"as it should be":         {nil, ""},
-		"without a provider":      {map[string]string{env.OIDCIssuer: "", env.OIDCClientID: ""}, ""},
-		"on this machine":         {map[string]string{env.OIDCIssuer: "http://localhost:8706"}, "on this machine"},
-		"with TLS, but here":      {map[string]string{env.OIDCIssuer: "https://127.0.0.1:8706"}, "on this machine"},
-		"without TLS":             {map[string]string{env.OIDCIssuer: "http://id.example.com"}, "not https"},
-		"here, in a preview":      {map[string]string{env.OIDCIssuer: "http://localhost:8706", env.Environment: "preview"}, ""},
-		"away, without TLS there": {map[string]string{env.OIDCIssuer: "http://id.example.com", env.Environment: "preview"}, "not https"},
-		"without a client":        {map[string]string{env.OIDCClientID: ""}, "client id"},
-		"a client without issuer": {map[string]string{env.OIDCIssuer: ""}, env.OIDCIssuer},
-		"an odd way out":          {map[string]string{env.OIDCLogout: "odd"}, "sign out"},
-		"a secret that is gone":   {map[string]string{env.OIDCClientSecret: "file:/nowhere/at/all"}, env.OIDCClientSecret},
+		"as it should be":           {nil, ""},
+		"without a provider":        {map[string]string{env.OIDCIssuer: "", env.OIDCClientID: ""}, ""},
+		"on this machine":           {map[string]string{env.OIDCIssuer: "http://localhost:8706"}, "on this machine"},
+		"with TLS, but here":        {map[string]string{env.OIDCIssuer: "https://127.0.0.1:8706"}, "on this machine"},
+		"without TLS":               {map[string]string{env.OIDCIssuer: "http://id.example.com"}, "not https"},
+		"here, in a preview":        {map[string]string{env.OIDCIssuer: "http://localhost:8706", env.Environment: "preview"}, ""},
+		"away, without TLS there":   {map[string]string{env.OIDCIssuer: "http://id.example.com", env.Environment: "preview"}, "not https"},
+		"without a client":          {map[string]string{env.OIDCClientID: ""}, "client id"},
+		"a client without issuer":   {map[string]string{env.OIDCIssuer: ""}, env.OIDCIssuer},
+		"an odd proof of addresses": {map[string]string{env.OIDCEmailVerified: "always"}, env.OIDCEmailVerified},
+		"an odd way out":            {map[string]string{env.OIDCLogout: "odd"}, "sign out"},
+		"a secret that is gone":     {map[string]string{env.OIDCClientSecret: "file:/nowhere/at/all"}, env.OIDCClientSecret},
 	} {
 		_, err := FromEnvironment(context.Background(), signingIn(c.change))
 		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
@@ -59,12 +60,13 @@ func TestTheSettingsOfTheProviderAreRead(t *testing.T) {
 	}
 	c, err := FromEnvironment(context.Background(), signingIn(map[string]string{
 		env.OIDCClientSecret: "file:" + file, env.OIDCScopes: "openid  email", env.OIDCLogout: "cognito",
+		env.OIDCEmailVerified: "issuer",
 	}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	o := c.oidc()
-	if o.ClientSecret != "the secret" || len(o.Scopes) != 2 || o.Logout != "cognito" || o.Loopback ||
+	if o.ClientSecret != "the secret" || len(o.Scopes) != 2 || o.Logout != "cognito" || !o.EmailVerified || o.Loopback ||
 		o.Callback != "https://app.example.com/api/auth/callback" {
 		t.Errorf("%+v, want Cognito with its secret and two scopes", o)
 	}

@@ -42,9 +42,13 @@ func Open(c Config) (*Services, error) {
 	if c.DirectPut {
 		edge = ""
 	}
+	var options []dynamo.Option
+	if !c.Policy.SignIn.Anybody() {
+		options = append(options, dynamo.JudgeSignIns)
+	}
 	return &Services{
 		Config: c,
-		Stores: dynamo.New(c.dynamodb(), c.Tables),
+		Stores: dynamo.New(c.dynamodb(), c.Tables, options...),
 		Blobs:  blob.New(objects, c.Bucket, edge),
 		cache:  cache.New(c.Limits.Cache),
 	}, nil

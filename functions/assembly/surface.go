@@ -35,6 +35,7 @@ func (s *Services) Guarded(title, host, origin string, log *slog.Logger) (*web.S
 		Store:       s.Stores.Access,
 		Peppers:     peppers,
 		Limits:      &s.Config.Limits,
+		Allowlist:   s.Config.Allowlist(),
 		Environment: s.Config.Environment,
 		Now:         s.Config.Now,
 	}
@@ -53,6 +54,7 @@ func (s *Services) MemberAccess(audience string, delegated bool) (*access.Member
 		Store:       s.Stores.Access,
 		Peppers:     peppers,
 		Limits:      &s.Config.Limits,
+		Allowlist:   s.Config.Allowlist(),
 		Environment: s.Config.Environment,
 		Audience:    audience,
 		Delegated:   delegated,

@@ -102,6 +102,12 @@ type SignedOut struct {
 	Provider string // where they sign out of the identity provider; empty: nowhere
 }
 
+// NotAllowed tells a person that the deployment does not let their account in.
+type NotAllowed struct {
+	Contact string // mailto or https URL where they can ask; empty: none
+}
+
+func (NotAllowed) template() string    { return "not-allowed.html" }
 func (Claim) template() string         { return "claim.html" }
 func (ClaimPreview) template() string  { return "claim-preview.html" }
 func (AgentRequest) template() string  { return "agent.html" }

@@ -12,8 +12,8 @@ var empty = []Page{
 	AccessLinks{}, Address{}, AgentRequest{}, AppError{}, ArtifactPage{}, Artifacts{}, Audit{}, Billing{}, Claim{},
 	ClaimPreview{}, Comparison{}, Confirm{}, Connections{}, Consent{}, Delete{}, Deletion{}, DeletionRequested{}, Depart{},
 	Device{}, DeviceRequest{}, Done{}, Events{}, Finding{}, Home{}, Keep{}, Keys{}, Leave{}, Lockdowns{}, Message{},
-	OpenedContent{}, Opened{}, Outcomes{}, Overview{}, PlanOverride{}, Policy{}, Private{}, Provisioning{}, Report{}, Reports{},
-	Selection{}, Settings{}, SignedOut{}, Triage{}, Viewer{},
+	NotAllowed{}, OpenedContent{}, Opened{}, Outcomes{}, Overview{}, PlanOverride{}, Policy{}, Private{}, Provisioning{},
+	Report{}, Reports{}, Selection{}, Settings{}, SignedOut{}, Triage{}, Viewer{},
 }
 
 const hostile = `javascript:alert(1)//"'><script>alert(2)</script><img src=x onerror=alert(3)>{{.}}</title></noscript>`

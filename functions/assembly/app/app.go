@@ -33,6 +33,9 @@ func Handler(s *assembly.Services, log *slog.Logger) (http.Handler, error) {
 	if err := s.Config.BillingError; err != nil { // the host works without the page of the plan
 		log.Error("billing", "error", err)
 	}
+	if s.Config.Policy.SignIn.Operators && s.Config.OIDC.Issuer == "" { // a new deployment has its user pool only later
+		log.Error("policy", "error", "sign_in lets in operators only, and no identity provider names them: set "+env.OIDCIssuer)
+	}
 	if err := errors.Join(artifacts(s, h, limiter), people(s, h, limiter)); err != nil {
 		return nil, err
 	}

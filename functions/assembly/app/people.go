@@ -9,7 +9,6 @@ import (
 	"vitrine/shared/entry/agentauth"
 	"vitrine/shared/identity/delegation"
 	"vitrine/shared/identity/deletion"
-	"vitrine/shared/identity/member"
 	"vitrine/shared/identity/session"
 	"vitrine/shared/identity/signin"
 	"vitrine/shared/platform/rate"
@@ -34,17 +33,18 @@ func signIns(s *assembly.Services, h *app.Host, limiter *rate.Limiter) error {
 	provider, err1 := s.IdentityProvider()
 	peppers, err2 := s.Peppers()
 	sessions := &session.Service{
-		Store:   s.Stores.Sessions,
-		Members: s.Stores.Members,
-		Limits:  &s.Config.Limits,
-		Now:     s.Config.Now,
+		Store:     s.Stores.Sessions,
+		Members:   s.Stores.Members,
+		Limits:    &s.Config.Limits,
+		Allowlist: s.Config.Allowlist(),
+		Now:       s.Config.Now,
 	}
 	takeovers := &signin.Takeovers{Store: s.Stores.Takeovers, Sessions: sessions, Now: s.Config.Now}
 	flow := &signin.Service{
 		Provider:  provider,
 		Issuer:    s.Config.OIDC.Issuer,
 		Store:     s.Stores.SignIns,
-		Registrar: &member.Service{Store: s.Stores.Members, Now: s.Config.Now},
+		Registrar: s.Registrar(),
 		Sessions:  sessions,
 		Takeovers: takeovers,
 		Limiter:   limiter,

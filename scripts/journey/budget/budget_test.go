@@ -48,12 +48,12 @@ type budgetEnv struct {
 	measures atomic.Bool // the calls of what is prepared are not delayed
 }
 
-func newBudgetEnv(t *testing.T) *budgetEnv {
+func newBudgetEnv(t *testing.T, change ...func(*stack.Options)) *budgetEnv {
 	l := &budgetEnv{clock: clock.New(time.Now())}
-	l.measure(harness.NewEnv(t, l.delayCalls(t), func(o *stack.Options) {
+	l.measure(harness.NewEnv(t, append(change, l.delayCalls(t), func(o *stack.Options) {
 		o.Now = l.clock.Now
 		harness.LimitReads(&o.Limits, artifactReads)
-	}))
+	})...))
 	return l
 }
 

@@ -131,8 +131,8 @@ func TestEveryRouteOfProvidersStaysWithinItsBudget(t *testing.T) {
 	}
 	// Counters of the address, of the provider and of all come one after the other, so that a refused assertion counts in
 	// no later one; then the delegation, and what it leads to. The transaction writes workspace, member, address,
-	// delegation, registration, the used id and the events.
-	l.wantWithin(t, "assertion, a new person", budget{6, 6, 2, 27}, asserting("ada@example.org", http.StatusOK))
+	// what the provider said, delegation, registration, the used id and the events.
+	l.wantWithin(t, "assertion, a new person", budget{6, 6, 2, 29}, asserting("ada@example.org", http.StatusOK))
 	l.wantWithin(t, "assertion, a known person", budget{6, 6, 3, 13}, asserting("ada@example.org", http.StatusOK))
 	l.wantWithin(t, "assertion, a member to ask", budget{7, 7, 4, 12},
 		asserting("member@example.org", http.StatusUnauthorized))

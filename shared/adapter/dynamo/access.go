@@ -30,7 +30,7 @@ func (s Access) Find(
 ) (access.Found, error) {
 	b := batch{strong: true}
 	b.want(apiKeyKey(public))
-	b.want(workspaceKey(w))
+	b.want(s.judged(w)...)
 	record := b.wantRecord(wants, string(public))
 	b.wantNamed(wants)
 	f, err := s.read(ctx, b)
@@ -39,7 +39,7 @@ func (s Access) Find(
 	}
 	out, err := readNamed(f, wants)
 	out.Key = readAPIKey(f.at(apiKeyKey(public)), public)
-	out.Workspace = readWorkspace(f.at(workspaceKey(w)), w)
+	out.Workspace = s.readJudged(f, w)
 	out.Record = readRecord(f.hot(record))
 	return out, err
 }
@@ -84,8 +84,8 @@ func (b *batch) wantRecord(wants access.Request, actor string) (record string) {
 func (s Access) GrantAndWorkspace(
 	ctx context.Context, grant id.Public, w id.Workspace,
 ) (*oauth.Grant, *workspace.Workspace, error) {
-	f, err := s.items(ctx, grantKey(grant), workspaceKey(w))
-	return readGrant(f.at(grantKey(grant)), grant), readWorkspace(f.at(workspaceKey(w)), w), err
+	f, err := s.items(ctx, append(s.judged(w), grantKey(grant))...)
+	return readGrant(f.at(grantKey(grant)), grant), s.readJudged(f, w), err
 }
 
 // FindMember implements access.MemberStore.

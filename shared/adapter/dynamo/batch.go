@@ -24,13 +24,15 @@ const (
 	maxReads = 4
 )
 
-func (b *batch) want(k key) { b.core = append(b.core, k.attributes()) }
+func (b *batch) want(keys ...key) {
+	for _, k := range keys {
+		b.core = append(b.core, k.attributes())
+	}
+}
 
 func batchOf(keys []key, strong bool) batch {
 	b := batch{strong: strong}
-	for _, k := range keys {
-		b.want(k)
-	}
+	b.want(keys...)
 	return b
 }
 

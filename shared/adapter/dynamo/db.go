@@ -16,6 +16,7 @@ import (
 type db struct {
 	client *dynamodb.Client
 	tables Tables
+	judges bool // callers are judged by the sign-ins of members
 }
 
 // get reads one item of core strongly. It returns nil if there is none.

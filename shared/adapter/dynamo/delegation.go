@@ -169,4 +169,5 @@ func (t *transaction) readdress(m member.Member, moved refusal) {
 	t.update(memberKey(m.Workspace, m.ID), "SET #email = :email, #listed = :listed",
 		"#listed = :was AND #iss = :iss", v, moved)
 	t.moveAddress(m, was)
+	t.setSignIn(m, workspace.SignIn{Email: m.Email})
 }

@@ -53,9 +53,18 @@ type Stores struct {
 	Workspaces    Workspaces
 }
 
+// Option changes how stores read.
+type Option func(*db)
+
+// JudgeSignIns makes authentication read the last sign-ins of members with their workspace.
+func JudgeSignIns(d *db) { d.judges = true }
+
 // New makes the stores on tables that exist.
-func New(client *dynamodb.Client, tables Tables) Stores {
+func New(client *dynamodb.Client, tables Tables, options ...Option) Stores {
 	d := &db{client: settled(client), tables: tables}
+	for _, set := range options {
+		set(d)
+	}
 	m := metadata{d}
 	f := files{d}
 	r := references{d}

@@ -50,6 +50,7 @@ import (
 //	        W#{ws}    EXPORT          its newest export; EXPORT#{exp} one that was replaced, until its archives are
 //	                                  deleted; EXPORT#{exp}#{n} artifacts that an export has
 //	        W#{ws}    MEM#{mem}       member
+//	        W#{ws}    SIGNIN          what the identity provider said of each member at the last sign-in
 //	        IDP#{sha}  U              member of an identity provider's user
 //	        EML#{sha}  E              members with an e-mail address
 //	        REG#{reg}  R              registration of an agent
@@ -133,6 +134,8 @@ func readObject(name string) (o tree.Object) {
 func removalKey(w id.Workspace) key { return key{"JOB#REMOVE#" + string(w), "J"} }
 
 func memberKey(w id.Workspace, m id.Member) key { return key{"W#" + string(w), "MEM#" + string(m)} }
+
+func signInsKey(w id.Workspace) key { return key{"W#" + string(w), "SIGNIN"} }
 
 // identityKey hashes what the provider chose, so that no foreign text becomes a key.
 func identityKey(issuer, subject string) key { return key{"IDP#" + digest(issuer+"\n"+subject), "U"} }

@@ -46,8 +46,8 @@ func readMember(i item, w id.Workspace, m id.Member) *member.Member {
 func (s Members) Member(
 	ctx context.Context, w id.Workspace, m id.Member,
 ) (*member.Member, *workspace.Workspace, error) {
-	f, err := s.items(ctx, memberKey(w, m), workspaceKey(w))
-	return readMember(f.at(memberKey(w, m)), w, m), readWorkspace(f.at(workspaceKey(w)), w), err
+	f, err := s.items(ctx, append(s.judged(w), memberKey(w, m))...)
+	return readMember(f.at(memberKey(w, m)), w, m), s.readJudged(f, w), err
 }
 
 // ByIdentity implements member.Store.
@@ -56,7 +56,9 @@ func (s Members) ByIdentity(ctx context.Context, issuer, subject string) (*membe
 	if err != nil || i == nil {
 		return nil, nil, err
 	}
-	m, w, err := s.Member(ctx, id.Workspace(i.getStr("ws")), id.Member(i.getStr("mem")))
+	judging := *s.db
+	judging.judges = true
+	m, w, err := Members{&judging}.Member(ctx, id.Workspace(i.getStr("ws")), id.Member(i.getStr("mem")))
 	if err == nil && (m == nil || w == nil) {
 		err = errors.New("a known identity has no member or no workspace")
 	}
@@ -118,6 +120,7 @@ func (t *transaction) addMember(a member.NewMember, known refusal) {
 	}
 	t.create(workspaceItem(a.Workspace))
 	t.create(memberItem(a.Member))
+	t.setSignIn(a.Member, workspace.SignIn{Email: a.Member.Email, Operator: a.Operator})
 	t.create(liveKeysItem(a.Workspace.ID, a.Workspace.CreatedAt))
 	t.record(a.Event)
 }

@@ -106,8 +106,8 @@ func (s Registrations) Add(ctx context.Context, e agentauth.NewRegistration) err
 func (s Registrations) Registration(
 	ctx context.Context, r id.Registration, w id.Workspace,
 ) (*agentauth.Registration, *workspace.Workspace, error) {
-	f, err := s.items(ctx, registrationKey(r), workspaceKey(w))
-	return readRegistration(f.at(registrationKey(r)), r), readWorkspace(f.at(workspaceKey(w)), w), err
+	f, err := s.items(ctx, append(s.judged(w), registrationKey(r))...)
+	return readRegistration(f.at(registrationKey(r)), r), s.readJudged(f, w), err
 }
 
 // ByClaimToken implements agentauth.Store.

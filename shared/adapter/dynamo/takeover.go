@@ -55,6 +55,7 @@ func (s Takeovers) TakeOver(ctx context.Context, c signin.Takeover) error {
 			"agents": member.ProviderIssuer,
 			"listed": string(c.To.Listed),
 		}, answered)
+	t.setSignIn(c.To, c.Question.Who.SignIn())
 	t.raiseEpoch(c.Workspace.ID, c.Workspace.Epoch, answered)
 	for _, d := range c.Changes {
 		t.putDelegation(&d.Was, d.To, answered)

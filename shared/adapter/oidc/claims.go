@@ -68,7 +68,8 @@ func (p *Provider) verify(ctx context.Context, d document, text string) (claims,
 		issuedAt: token.IssuedAt,
 	}
 	c.email, _ = all["email"].(string)
-	c.verified = all["email_verified"] == true
+	verified, said := all["email_verified"]
+	c.verified = verified == true || !said && p.config.EmailVerified
 	c.operator = p.config.OperatorValue != "" && claimContains(all[p.config.OperatorClaim], p.config.OperatorValue)
 	if at, ok := all["auth_time"].(float64); ok {
 		c.authenticatedAt = time.Unix(int64(at), 0).UTC()

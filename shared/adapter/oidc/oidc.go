@@ -38,6 +38,9 @@ type Config struct {
 	ClientSecret string // empty: a public client
 	Scopes       []string
 	Logout       Logout
+	// EmailVerified counts addresses as verified if an ID token does not say whether they are. It is for issuers that have
+	// people of one organization only and give each of them the address.
+	EmailVerified bool
 	// OperatorClaim is the claim of ID tokens that marks operators. Its value is OperatorValue, or a list that contains
 	// it. If it is empty, there are no operators.
 	OperatorClaim, OperatorValue string

@@ -113,7 +113,8 @@ func TestT45FalseIDTokensAreRefused(t *testing.T) {
 		provider.TokenStalls: true,
 		provider.TokenFails:  true,
 	}
-	unverified := map[provider.Hostile]bool{provider.Unverified: true, provider.VerifiedText: true, provider.NoEmail: true}
+	unverified := map[provider.Hostile]bool{provider.Unverified: true, provider.VerifiedText: true,
+		provider.Unsaid: true, provider.NoEmail: true}
 	for _, h := range provider.Hostilities {
 		_, err := s.Verify(ctx, s.mint(t, h))
 		switch {
@@ -133,6 +134,21 @@ func TestT45FalseIDTokensAreRefused(t *testing.T) {
 		s.mint(t, provider.Honest) + "x"} {
 		if _, err := s.Verify(ctx, text); fault.CodeOf(err) != fault.InvalidRequest {
 			t.Errorf("%.20q: %v", text, err)
+		}
+	}
+}
+
+func TestAnIssuerMayVouchForAddressesWithoutTheClaim(t *testing.T) {
+	s := newEnv(t, func(c *Config) { c.EmailVerified = true })
+	for h, verified := range map[provider.Hostile]bool{
+		provider.Honest:       true,
+		provider.Unsaid:       true,
+		provider.Unverified:   false,
+		provider.VerifiedText: false,
+		provider.NoEmail:      false,
+	} {
+		if _, err := s.Verify(ctx, s.mint(t, h)); errors.Is(err, signin.ErrUnverified) == verified {
+			t.Errorf("%q: %v", h, err)
 		}
 	}
 }

@@ -77,6 +77,7 @@ type Authenticator struct {
 	Store       Store
 	Peppers     keyring.Derived
 	Limits      *limits.Limits
+	Allowlist   workspace.Allowlist // Store has to read what it judges by
 	Environment credential.Environment
 	Now         func() time.Time
 }
@@ -105,6 +106,9 @@ func (a *Authenticator) Authenticate(
 	// The hash is compared first, so that every refusal costs the same.
 	if !token.Matches(key.Hash, a.Peppers) || found.Key == nil || ws == nil {
 		return Authenticated{}, refused()
+	}
+	if key.Workspace == token.Workspace && !a.Allowlist.Admits(*ws, key.Member) {
+		return Authenticated{}, a.Allowlist.Hide(refused())
 	}
 	// Only the holder of a valid key learns that the workspace is being deleted.
 	if key.Workspace == token.Workspace && ws.Deleting() {

@@ -115,11 +115,12 @@ func (r *refusal) check(t *testing.T, err error) {
 	if fault.CodeOf(err) != fault.NotAuthenticated {
 		t.Fatalf("refused with %v", err)
 	}
+	words := fault.Of(err).Message
 	if r.words == "" {
-		r.words = err.Error()
+		r.words = words
 	}
-	if err.Error() != r.words {
-		t.Errorf("it says %q, others %q", err, r.words)
+	if words != r.words {
+		t.Errorf("it says %q, others %q", words, r.words)
 	}
 }
 
@@ -139,6 +140,17 @@ func TestEveryKeyThatIsNotLiveIsRefusedAlike(t *testing.T) {
 			e.store.found.Key.Member = id.NewMember()
 			e.store.found.Key.CLIGrant.At = now.Add(-time.Hour)
 			e.store.found.Workspace.LoginsEndedAt = now.Add(-time.Minute)
+		},
+		"of a member who is not let in": func(e *keyEnv) {
+			m := id.NewMember()
+			e.store.found.Key.Member = m
+			e.store.found.Workspace.SignIns = map[id.Member]workspace.SignIn{m: {Email: "bob@evil.example"}}
+			e.Allowlist.People.Domains = []string{"example.com"}
+		},
+		"of a workspace without a sign-in": func(e *keyEnv) { e.Allowlist.People.Operators = true },
+		"of a member who is not let in, of a workspace that is being deleted": func(e *keyEnv) {
+			e.store.found.Workspace.DeletesAt = now.Add(time.Hour)
+			e.Allowlist.People.Operators = true
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

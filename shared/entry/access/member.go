@@ -32,6 +32,7 @@ type Members struct {
 	Store       MemberStore
 	Peppers     keyring.Derived
 	Limits      *limits.Limits
+	Allowlist   workspace.Allowlist // Store has to read what it judges by
 	Environment credential.Environment
 	// Audience is the origin of this host. Tokens for other origins are refused.
 	Audience string
@@ -80,6 +81,8 @@ func (m *Members) Authenticate(ctx context.Context, bearer string, w Request, re
 	switch {
 	case who == nil:
 		return Authenticated{}, errUnauthenticated()
+	case !m.Allowlist.Admits(*ws, who.ID):
+		return Authenticated{}, m.Allowlist.Hide(errUnauthenticated())
 	case open.Deleting():
 		return Authenticated{}, ws.RefuseDeleting()
 	case !grant.Live(now, open, *who):

@@ -157,6 +157,14 @@ func TestEveryTokenThatIsNotLiveIsRefusedAlike(t *testing.T) {
 		"from before a sign-out":      func(e *tokenEnv) { e.store.member.SignedOutAt = e.store.grant.CreatedAt },
 		"for another host":            func(e *tokenEnv) { e.store.grant.Audience = "https://mcp.example" },
 		"of a stranger's client":      func(e *tokenEnv) { e.store.grant.Client = id.NewClient() },
+		"of a member who is not let in": func(e *tokenEnv) {
+			e.store.workspace.SignIns = map[id.Member]workspace.SignIn{e.store.member.ID: {Email: "bob@evil.example"}}
+			e.Allowlist.People.Domains = []string{"example.com"}
+		},
+		"of a member who is not let in, of a workspace that is being deleted": func(e *tokenEnv) {
+			e.store.workspace.DeletesAt = now.Add(time.Hour)
+			e.Allowlist.People.Operators = true
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newTokenEnv(t)

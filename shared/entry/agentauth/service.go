@@ -96,6 +96,7 @@ type Service struct {
 	Failures  rate.FailureCounter
 	Limiter   *rate.Limiter
 	Limits    *limits.Limits
+	Allowlist workspace.Allowlist // Store has to read what it judges by
 	// Signer signs and verifies assertions. nil: agents cannot register, and registered ones get no tokens.
 	Signer *assertion.Signer
 	// Providers verifies the tokens of identity providers of agents. nil: none is trusted.
@@ -144,6 +145,14 @@ func (s *Service) rate(r limits.Rate) limits.Rate {
 func (s *Service) checkEnabled() error {
 	if s.Signer == nil {
 		return fault.NewOAuth(fault.OAuthTemporarilyUnavailable, "agent registration is not set up here")
+	}
+	return nil
+}
+
+// admits refuses tokens in a workspace whose members the deployment does not let in. w is nil if there is none.
+func (s *Service) admits(w *workspace.Workspace) error {
+	if w != nil && !s.Allowlist.Admits(*w, "") {
+		return errDead.WithCause(s.Allowlist.Refuse())
 	}
 	return nil
 }

@@ -45,6 +45,9 @@ func (s *Service) Exchange(ctx context.Context, e Exchange, admitted Admitted) (
 		if err != nil || r == nil || !s.trusts(*r) {
 			return cmp.Or[error](err, errDead)
 		}
+		if err := s.admits(w); err != nil {
+			return err
+		}
 		granted, err := r.narrow(e.Scope)
 		if err != nil {
 			return err
@@ -146,6 +149,9 @@ func (s *Service) redeem(ctx context.Context, seen Registration, requestID strin
 	r, w, err := s.Store.Registration(ctx, seen.ID, seen.Workspace)
 	if err != nil || r == nil {
 		return contract.Token{}, cmp.Or[error](err, errExpired)
+	}
+	if err := s.admits(w); err != nil {
+		return contract.Token{}, err
 	}
 	now := s.now()
 	key := credential.Mint(credential.APIKey, s.Environment, seen.Workspace, "")

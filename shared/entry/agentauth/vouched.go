@@ -159,6 +159,9 @@ func (s *Service) trusts(r Registration) bool {
 
 // arrive decides how the person of an assertion is let in, and commits the registration.
 func (s *Service) arrive(ctx context.Context, a arrival) (contract.RegisteredAgent, error) {
+	if !s.Allowlist.Allows(workspace.SignIn{Email: a.vouched.Email}) {
+		return contract.RegisteredAgent{}, s.turnAway(ctx, a, errUnwelcome)
+	}
 	d, err := s.Delegations.Delegation(ctx, a.vouched.Principal.ID())
 	if err != nil {
 		return contract.RegisteredAgent{}, err

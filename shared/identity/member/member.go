@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/id"
 )
@@ -19,6 +20,11 @@ type Identity struct {
 	AuthenticatedAt time.Time
 	// Operator reports that the provider lists the person as an operator of this deployment.
 	Operator bool
+}
+
+// SignIn returns what the provider says that decides whether the person may use the deployment.
+func (i Identity) SignIn() workspace.SignIn {
+	return workspace.SignIn{Email: i.Email, Operator: i.Operator}
 }
 
 // OperatorAt returns when the provider authenticated the person as an operator. It is zero for other people, and if

@@ -21,8 +21,8 @@ var ErrKnown = errors.New("this person is a member already")
 
 // Store is the storage that Service uses.
 type Store interface {
-	// ByIdentity reads the member with a subject at an issuer, and the workspace, with strong consistency. It
-	// returns nil if there is none.
+	// ByIdentity reads the member with a subject at an issuer, and the workspace with its sign-ins, with strong
+	// consistency. It returns nil if there is none.
 	ByIdentity(ctx context.Context, issuer, subject string) (*Member, *workspace.Workspace, error)
 	// ByAddress reads the members with an address, with strong consistency. It misses members whose last sign-in is older
 	// than the list of addresses.
@@ -36,12 +36,15 @@ type Store interface {
 	// differs and is not newer than m. Otherwise it changes no item. It also lists the member under the new address
 	// instead of the old one.
 	Touch(ctx context.Context, m Member, since time.Time) error
+	// RecordSignIn writes the last sign-in of a member. It writes no item if the member is gone.
+	RecordSignIn(ctx context.Context, m Member, in workspace.SignIn) error
 }
 
 // NewMember holds the items that a first sign-in creates.
 type NewMember struct {
 	Member    Member
 	Workspace workspace.Workspace
+	Operator  bool // the identity provider lists the person as an operator
 	Event     event.Event
 	Others    []Addressee // the other members with the address of Member, as they were read
 }
@@ -61,13 +64,15 @@ type SignedIn struct {
 
 // Service identifies people by issuer and subject, never by e-mail address.
 type Service struct {
-	Store Store
-	Now   func() time.Time
+	Store     Store
+	Allowlist workspace.Allowlist
+	Now       func() time.Time
 }
 
 // SignIn finds the member of a person, or creates one with a workspace of its own. Of several concurrent first sign-ins
 // one creates them, and all return the same member. It creates no API key. It fails with Unconfirmed for a new person
-// whose address belongs to one member only, which a provider of agents made.
+// whose address belongs to one member only, which a provider of agents made, and with workspace.NotAllowedError for a
+// person whom the deployment does not let in.
 func (s *Service) SignIn(ctx context.Context, who Identity, requestID string) (SignedIn, error) {
 	if who.Issuer == "" || who.Subject == "" || who.Email == "" {
 		return SignedIn{}, errors.New("an identity without issuer, subject or address")
@@ -89,6 +94,9 @@ func (s *Service) signIn(ctx context.Context, who Identity, requestID string) (S
 		}
 		if m != nil {
 			return s.touch(ctx, *m, *w, who)
+		}
+		if !s.Allowlist.Allows(who.SignIn()) {
+			return SignedIn{}, s.Allowlist.Refuse()
 		}
 		others, err := s.Store.ByAddress(ctx, AddressOf(who.Email))
 		if err == nil {
@@ -121,8 +129,17 @@ func (s *Service) confirmed(ctx context.Context, others []Addressee, who Identit
 	return err
 }
 
-// touch records that a member was seen, and the member's current address at the provider.
+// touch records that a member was seen, and what the provider says now. It records that even for a member who is not let
+// in any more, so that the member's other credentials are refused too.
 func (s *Service) touch(ctx context.Context, m Member, w workspace.Workspace, who Identity) (SignedIn, error) {
+	if in := who.SignIn(); w.SignIns[m.ID] != in {
+		if err := s.Store.RecordSignIn(ctx, m, in); err != nil {
+			return SignedIn{}, err
+		}
+	}
+	if !s.Allowlist.Allows(who.SignIn()) {
+		return SignedIn{}, s.Allowlist.Refuse()
+	}
 	now := s.Now()
 	since := now.Add(-limits.SessionSeenEvery)
 	if m.Email == who.Email && m.SeenAt.After(since) {
@@ -153,7 +170,7 @@ func New(who Identity, now time.Time, requestID string) NewMember {
 		CreatedAt: now,
 		SeenAt:    now,
 	}
-	return NewMember{Member: m, Workspace: w, Event: event.Event{
+	return NewMember{Member: m, Workspace: w, Operator: who.Operator, Event: event.Event{
 		ID:        id.NewEvent(),
 		Workspace: w.ID,
 		At:        now,

@@ -135,7 +135,7 @@ func verifies(verifier, challenge string) bool {
 		subtle.ConstantTimeCompare([]byte(base64.RawURLEncoding.EncodeToString(sum[:])), []byte(challenge)) == 1
 }
 
-func errInvalidGrant() error {
+func errInvalidGrant() *fault.OAuthError {
 	return fault.NewOAuth(fault.OAuthInvalidGrant,
 		"what you sent is unknown, used, expired or was made for another client")
 }

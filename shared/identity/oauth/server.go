@@ -71,8 +71,9 @@ type Server struct {
 
 	Limiter     *rate.Limiter
 	Limits      *limits.Limits
-	Peppers     keyring.Derived // hash stored secrets
-	Chain       keyring.Derived // derive the next refresh and access tokens
+	Allowlist   workspace.Allowlist // Members has to read what it judges by
+	Peppers     keyring.Derived     // hash stored secrets
+	Chain       keyring.Derived     // derive the next refresh and access tokens
 	Cursors     *cursor.Codec
 	Environment credential.Environment
 	Origins     address.Origins
@@ -139,11 +140,15 @@ func answer(g Grant, access, refresh credential.Token, now time.Time) contract.T
 }
 
 // holds returns the scopes of the grant's tokens. It refuses a grant that is not issuable, as when its member is gone
-// or has signed out everywhere since.
+// or has signed out everywhere since, and one whose member the deployment does not let in.
 func (s *Server) holds(ctx context.Context, g Grant) ([]credential.Scope, error) {
 	m, w, err := s.Members.Member(ctx, g.Workspace, g.Member)
-	if err == nil && (m == nil || w == nil || !g.issuable(s.Now(), *w, *m)) {
+	switch {
+	case err != nil:
+	case m == nil || w == nil || !g.issuable(s.Now(), *w, *m):
 		err = errInvalidGrant()
+	case !s.Allowlist.Admits(*w, m.ID):
+		err = errInvalidGrant().WithCause(s.Allowlist.Refuse())
 	}
 	if err != nil {
 		return nil, err

@@ -52,10 +52,11 @@ type Members interface {
 
 // Service starts, authenticates and ends sessions.
 type Service struct {
-	Store   Store
-	Members Members
-	Limits  *limits.Limits
-	Now     func() time.Time
+	Store     Store
+	Members   Members
+	Limits    *limits.Limits
+	Allowlist workspace.Allowlist // Members has to read what it judges by
+	Now       func() time.Time
 }
 
 // Client describes a session to its member.
@@ -98,8 +99,8 @@ func (s *Service) Start(
 }
 
 // Authenticate returns the member of a session. All failures are the same not_authenticated error. Only that of a
-// workspace whose deletion can still be cancelled differs, and wraps workspace.ErrDeleting. A malformed secret costs no
-// read.
+// workspace whose deletion can still be cancelled differs, and wraps workspace.ErrDeleting. That of a member whom the
+// deployment does not let in wraps workspace.NotAllowedError. A malformed secret costs no read.
 func (s *Service) Authenticate(ctx context.Context, secret, requestID string) (Authenticated, error) {
 	return s.authenticate(ctx, secret, requestID, workspace.Workspace.Open)
 }
@@ -132,6 +133,8 @@ func (s *Service) authenticate(
 		return Authenticated{}, err
 	case m == nil || w == nil || !m.Live(session.CreatedAt) || w.Epoch != session.Epoch || !w.Open() && !w.Kept().Open():
 		return Authenticated{}, errUnauthenticated()
+	case !s.Allowlist.Admits(*w, m.ID):
+		return Authenticated{}, s.Allowlist.Hide(errUnauthenticated())
 	case !open(*w):
 		return Authenticated{}, w.RefuseDeleting()
 	}

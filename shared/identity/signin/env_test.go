@@ -103,6 +103,9 @@ func (e *env) startProvider(t testing.TB) {
 		SignedOut:    signedOut,
 		Loopback:     true,
 		Now:          e.clock.Now,
+
+		OperatorClaim: "cognito:groups",
+		OperatorValue: "operators",
 	})
 	expect.OK(t, err)
 }

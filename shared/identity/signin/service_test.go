@@ -10,10 +10,13 @@ import (
 	"vitrine/scripts/local/idp/provider"
 	"vitrine/scripts/testkit/expect"
 	"vitrine/scripts/testkit/parallel"
+	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/identity/signin"
+	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/policy"
 )
 
 func TestAPersonSignsIn(t *testing.T) {
@@ -115,6 +118,7 @@ func TestT45AFalseTokenSignsNobodyIn(t *testing.T) {
 	s := newEnv(t)
 	want := map[provider.Hostile]fault.Code{
 		provider.Unverified: fault.Forbidden, provider.VerifiedText: fault.Forbidden, provider.NoEmail: fault.Forbidden,
+		provider.Unsaid:     fault.Forbidden,
 		provider.TokenFails: fault.DatabaseUnavailable, provider.Old: "", provider.TokenStalls: fault.DatabaseUnavailable,
 	}
 	for _, h := range provider.Hostilities {
@@ -259,4 +263,49 @@ func (e *env) count(t testing.TB, table, text string) (n int) {
 		}
 	}
 	return n
+}
+
+func TestAPersonWhoIsNotLetInLeavesNothingBehind(t *testing.T) {
+	s := newEnv(t)
+	s.Registrar.Allowlist = workspace.Allowlist{
+		People:  policy.SignIn{Domains: []string{"example.org"}},
+		Contact: "mailto:ask@example.org",
+	}
+	done, err := s.Finish(ctx, s.authorize(t, "mallory@sub.example.org"), about, "req")
+	refused, ok := workspace.NotAllowed(err)
+	if !ok || refused.Contact != "mailto:ask@example.org" || done.Session != "" ||
+		fault.CodeOf(err) != fault.Forbidden {
+		t.Errorf("finished %+v, %v", done, err)
+	}
+	if n := s.count(t, s.Names.Core, "MEM#") + s.count(t, s.Names.Core, "SES#"); n != 0 {
+		t.Errorf("%d items are left", n)
+	}
+	s.signIn(t, "ada@EXAMPLE.org")
+}
+
+func TestTheLastSignInOfAMemberCountsEvenIfItIsRefused(t *testing.T) {
+	s := newEnv(t)
+	judging := dynamo.New(s.DB, s.Names, dynamo.JudgeSignIns).Members
+	only := workspace.Allowlist{People: policy.SignIn{Operators: true}}
+	done := s.signIn(t, "ada@example.org", "groups", "operators")
+	admits := func() bool {
+		t.Helper()
+		_, w, err := judging.Member(ctx, done.Member.Workspace, done.Member.ID)
+		expect.OK(t, err)
+		return only.Admits(*w, done.Member.ID)
+	}
+	if !admits() {
+		t.Error("an operator is not let in")
+	}
+	s.Registrar.Allowlist = only
+	if _, err := s.Finish(ctx, s.authorize(t, "ada@example.org"), about, "req"); fault.CodeOf(err) != fault.Forbidden {
+		t.Errorf("signing in without the claim: %v", err)
+	}
+	if admits() {
+		t.Error("the credentials of before work for somebody who is no operator any more")
+	}
+	s.signIn(t, "ada@example.org", "groups", "operators")
+	if !admits() {
+		t.Error("an operator is not let in again")
+	}
 }

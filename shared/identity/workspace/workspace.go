@@ -50,6 +50,9 @@ type Workspace struct {
 	DeletesAt time.Time
 	// RemovedAt is when the deletion began, after which it cannot be cancelled; zero: it has not begun.
 	RemovedAt time.Time
+	// SignIns are the last sign-ins of the members. They are an item of their own, which is read where callers are judged
+	// by them; nil elsewhere, and in a workspace whose members have not signed in since they are recorded.
+	SignIns map[id.Member]SignIn
 }
 
 // EndedTerm is a term of a delegation that has ended.

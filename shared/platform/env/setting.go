@@ -42,6 +42,9 @@ const (
 	// OIDCLogout is how the provider signs people out: cognito, rp_initiated or none (default).
 	// Optional.
 	OIDCLogout = "VITRINE_OIDC_LOGOUT"
+	// OIDCEmailVerified is how the addresses of people are verified: "claim", by the claim email_verified (default), or
+	// "issuer", by an issuer that omits the claim and has people of one organization only. Optional.
+	OIDCEmailVerified = "VITRINE_OIDC_EMAIL_VERIFIED"
 	// OIDCOperatorClaim is the ID token claim that marks operators of the deployment. OIDCOperatorValue is the value that
 	// the claim must contain. Optional, default "cognito:groups" and "operators".
 	OIDCOperatorClaim = "VITRINE_OIDC_OPERATOR_CLAIM"

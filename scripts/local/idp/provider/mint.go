@@ -54,6 +54,7 @@ const (
 	ManyAudiences Hostile = "many_aud" // without azp
 	Unverified    Hostile = "unverified"
 	VerifiedText  Hostile = "verified_text" // email_verified is "true"
+	Unsaid        Hostile = "unsaid"        // there is no email_verified
 	NoEmail       Hostile = "no_email"
 	NoToken       Hostile = "no_token"    // the token endpoint gives no ID token
 	Denied        Hostile = "denied"      // the token endpoint refuses the code
@@ -80,6 +81,7 @@ var idTokenDefects = defects{
 	ManyAudiences: func(s *statement) { s.claims["aud"] = []any{s.claims["aud"], "another"} },
 	Unverified:    assertionDefects[Unverified],
 	VerifiedText:  claim("email_verified", "true"),
+	Unsaid:        claim("email_verified", nil),
 	NoEmail:       both(claim("email", nil), claim("email_verified", nil)),
 }
 
