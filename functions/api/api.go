@@ -16,6 +16,7 @@ import (
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/export"
 	"vitrine/shared/publishing/lockdown"
@@ -27,6 +28,7 @@ import (
 type Host struct {
 	Surface *web.Server
 	URLs    *address.URLBuilder
+	Loads   media.Sources // what pages may load from other hosts
 
 	Artifacts *artifact.Service
 	Views     *view.Service

@@ -27,7 +27,7 @@ func (h *Host) sdk(tools toolset) http.Handler {
 		Version:    contract.Release,
 		WebsiteURL: h.Origins.App,
 	}, &mcp.ServerOptions{
-		Instructions: instructions,
+		Instructions: h.instructions(),
 		Logger:       slog.New(slog.NewTextHandler(io.Discard, nil)), // discarded, because its lines may quote clients
 		Capabilities: &mcp.ServerCapabilities{
 			Tools:      &mcp.ToolCapabilities{},

@@ -25,6 +25,7 @@ func Handler(s *assembly.Services, log *slog.Logger) (http.Handler, error) {
 		Surface: s.Public("Vitrine", s.Config.Origins.App, log),
 		Origins: s.Config.Origins,
 		Limiter: limiter,
+		Loads:   s.Config.Policy.Loads,
 		Now:     s.Config.Now,
 	}
 	if s.Config.Root != "" {
