@@ -65,6 +65,7 @@ func withAgents(t *testing.T) *authority {
 	a.host.Agents = service
 	a.host.AssertionKeys = signer.JWKS()
 	a.host.Features.Agents = true
+	a.host.Limits = &a.limits
 	a.host.URLs = &address.URLBuilder{Origins: origins}
 	a.Close()
 	a.Server = httptest.NewServer(a.host.Surface.Handler(slices.Concat(a.host.oauthRoutes(), a.host.agentRoutes(), a.host.wellKnownRoutes())...))
@@ -235,7 +236,7 @@ func TestTheGuideIsShortAndNamesThisDeployment(t *testing.T) {
 		"https://api.example.com/.well-known/oauth-protected-resource", "https://api.example.com/.well-known/oauth-authorization-server", contract.GrantJWTBearer,
 		contract.GrantClaim, contract.GrantClaimAlias, "`anonymous`", "`read`", "`publish`", "service_auth", "Retry-After",
 	)
-	expect.Lacks(t, "the guide", r.body, "{base_url}", "{upload_url}", "{app_url}", "{types}")
+	expect.Lacks(t, "the guide", r.body, "{{", "<no value>")
 	if r := a.send(t, http.MethodPost, "/auth.md", ""); r.StatusCode != 404 {
 		t.Error(r.Status)
 	}

@@ -10,13 +10,13 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"vitrine/functions/mcp/transport"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/media"
+	wording "vitrine/shared/platform/text"
 )
 
 // skillURI is the skill as a resource. Its folder is named after the skill.
@@ -43,8 +43,8 @@ func (h *Host) skill() string {
 		"{{new_artifacts}}", fmt.Sprint(policy.NewArtifactsPerDay),
 		"{{revisions}}", fmt.Sprint(policy.Revisions),
 		"{{requests}}", fmt.Sprint(h.Limits.Actor.Limit),
-		"{{put_life}}", span(limits.PutURLLife),
-		"{{session_life}}", span(limits.SessionLife),
+		"{{put_life}}", wording.Span(limits.PutURLLife),
+		"{{session_life}}", wording.Span(limits.SessionLife),
 		"{{expiry}}", expiry(policy),
 		"{{scripts}}", scriptRule(h.Loads.Scripts),
 		"{{styles}}", styleRule(h.Loads),
@@ -85,7 +85,7 @@ func styleRule(from media.Sources) string {
 // expiry says when artifacts end.
 func expiry(p limits.Policy) string {
 	const never = "`expires_at` is in the year 2100 for what does not expire."
-	switch text := "An artifact ends by itself at `expires_at`, " + span(p.DefaultLife) +
+	switch text := "An artifact ends by itself at `expires_at`, " + wording.Span(p.DefaultLife) +
 		" after it was made unless the workspace chose otherwise."; {
 	case p.DefaultLife == limits.Forever:
 		return "Artifacts do not expire unless the workspace chose otherwise. " + never
@@ -110,17 +110,6 @@ func size(n int64) string {
 		return fmt.Sprintf("%d KiB", n/1024)
 	}
 	return fmt.Sprintf("%d bytes", n)
-}
-
-// span formats a duration in the largest unit that fits, which is days from two days on.
-func span(d time.Duration) string {
-	switch {
-	case d >= 2*limits.Day:
-		return fmt.Sprintf("%d days", d/limits.Day)
-	case d >= time.Hour:
-		return fmt.Sprintf("%d hours", d/time.Hour)
-	}
-	return fmt.Sprintf("%d minutes", d/time.Minute)
 }
 
 // frontMatter is the head of a skill. Its values are plain YAML scalars, each on one line.

@@ -26,6 +26,9 @@ func Handler(s *assembly.Services, log *slog.Logger) (http.Handler, error) {
 		Origins: s.Config.Origins,
 		Limiter: limiter,
 		Loads:   s.Config.Policy.Loads,
+
+		AccountsOnly: !s.Config.Policy.Anonymous,
+
 		Now:     s.Config.Now,
 	}
 	if s.Config.Root != "" {
