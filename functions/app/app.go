@@ -26,9 +26,9 @@ type Host struct {
 	Origins address.Origins // where the hosts are reached from outside
 	Limiter Limiter
 	Loads   media.Sources // what pages may load from other hosts
+	Now     func() time.Time
 	// AccountsOnly says that nobody publishes without an account.
 	AccountsOnly bool
-	Now     func() time.Time
 
 	Sessions Sessions
 	SignIns  SignIns

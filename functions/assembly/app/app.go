@@ -26,10 +26,9 @@ func Handler(s *assembly.Services, log *slog.Logger) (http.Handler, error) {
 		Origins: s.Config.Origins,
 		Limiter: limiter,
 		Loads:   s.Config.Policy.Loads,
+		Now:     s.Config.Now,
 
 		AccountsOnly: !s.Config.Policy.Anonymous,
-
-		Now:     s.Config.Now,
 	}
 	if s.Config.Root != "" {
 		h.Programs = os.DirFS(s.Config.Root)
