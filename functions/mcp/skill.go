@@ -46,6 +46,7 @@ func (h *Host) skill() string {
 		"{{put_life}}", wording.Span(limits.PutURLLife),
 		"{{session_life}}", wording.Span(limits.SessionLife),
 		"{{expiry}}", expiry(policy),
+		"{{run}}", running(policy.Scripts),
 		"{{scripts}}", scriptRule(h.Loads.Scripts),
 		"{{styles}}", styleRule(h.Loads),
 		"{{fonts}}", orNone(h.Loads.Fonts, "Fonts may come from %s.", "Fonts are files of the artifact."),
@@ -54,6 +55,19 @@ func (h *Host) skill() string {
 		"{{connect}}", orNone(h.Loads.Connect, "fetch reaches the files of the artifact, data: and blob: URLs, and %s.",
 			"fetch reaches the files of the artifact, and data: and blob: URLs."),
 	).Replace(skillTemplate)
+}
+
+// running says whether scripts of pages run.
+func running(s limits.Scripts) string {
+	const where = "in the Vitrine page, inline or from a file of the artifact. They do not run when a file is opened by its " +
+		"own address."
+	switch s {
+	case limits.ScriptsOff:
+		return "Scripts do not run. Show everything without them."
+	case limits.ScriptsAsk:
+		return "Scripts run for a reader who asks for them, " + where + " Show what matters without them."
+	}
+	return "Scripts run " + where
 }
 
 // orNone returns a sentence that names hosts, or another one if there are none.

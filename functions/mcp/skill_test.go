@@ -114,18 +114,25 @@ func TestTextsForAgentsHaveTheNumbersOfTheDeployment(t *testing.T) {
 	p.FileSize, p.ArtifactSize, p.FileCount, p.MaxLife = 512<<10, 1_000_000, 7, limits.Forever
 	p.NewArtifactsPerDay, p.Revisions = 3, 9
 	change(p)
-	expect.Has(t, "the skill", e.skill(), "at most 512 KiB", "7 files, 512 KiB a file, 1000000 bytes an artifact, 3 new artifacts",
-		"9 revisions", "3 days after it was made unless the workspace chose otherwise. `expires_at` is in the year 2100 for what "+
-			"does not expire. New")
-	expect.Has(t, "the instructions", e.instructions(), "one text of at most 512 KiB. For", "end by themselves at expires_at.")
+	expect.Has(t, "the skill", e.skill(), "at most 512 KiB", "7 files, 512 KiB a file, 1000000 bytes an artifact",
+		"3 new artifacts", "9 revisions", "3 days after it was made unless the workspace chose otherwise. "+
+			"`expires_at` is in the year 2100 for what does not expire. New")
 	if got := e.body().Description; got != "The whole text, at most 512 KiB in UTF-8." {
 		t.Errorf("the body is %q", got)
 	}
 	p.FileSize, p.DefaultLife = 50*limits.MiB, limits.Forever
+	for scripts, want := range map[limits.Scripts]string{
+		limits.ScriptsOn:  "- Scripts run in the Vitrine page, inline or from a file of the artifact. They do not run when a file",
+		limits.ScriptsAsk: "- Scripts run for a reader who asks for them, in the Vitrine page, inline",
+		limits.ScriptsOff: "- Scripts do not run. Show everything without them.\n",
+	} {
+		p.Scripts = scripts
+		change(p)
+		expect.Has(t, "the skill", e.skill(), want)
+	}
 	change(p)
 	expect.Has(t, "the skill", e.skill(), "The body has at most 4 MiB.", "50 MiB a file",
 		"Artifacts do not expire unless the workspace chose otherwise. `expires_at` is in")
-	expect.Has(t, "the instructions", e.instructions(), "Artifacts do not expire unless the workspace chose otherwise.")
 }
 
 func TestTheFrontMatterIsPlainYAML(t *testing.T) {

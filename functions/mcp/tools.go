@@ -2,10 +2,8 @@ package mcp
 
 import (
 	"slices"
-	"strings"
 
 	"vitrine/shared/identity/credential"
-	"vitrine/shared/platform/limits"
 )
 
 // The scopes that tools require.
@@ -29,17 +27,9 @@ func (h *Host) tools() toolset {
 }
 
 // instructions tells a model how the tools belong together.
-func (h *Host) instructions() string {
-	ends := "Artifacts end by themselves at expires_at."
-	if h.Limits.Tiers[limits.Free].DefaultLife == limits.Forever {
-		ends = "Artifacts do not expire unless the workspace chose otherwise."
-	}
-	return strings.NewReplacer("{{text}}", h.mostText(), "{{ends}}", ends).Replace(instructionsTemplate)
-}
-
-const instructionsTemplate = `Vitrine publishes files as artifacts that a person opens in a browser.
+const instructions = `Vitrine publishes files as artifacts that a person opens in a browser.
 - publish_artifact makes a new, private artifact of one text of at most {{text}}. For several files, binary files or anything large call prepare_upload, PUT the bytes to the addresses it gives, then publish_upload.
 - To change an artifact keep its id: multi_edit replaces passages, add_revision replaces its main file. The link stays, and open pages follow the newest revision. Find ids with list_artifacts.
 - Artifacts are private: only the member sees private_url. Letting people without an account see one is a separate act, set_visibility, and wants the person's consent.
-- Give the person the link that the result names. {{ends}}
+- Give the person the link that the result names. Artifacts end by themselves at expires_at.
 - A failed call has error.code and error.message, which says what to do next.`
