@@ -187,7 +187,8 @@ func TestTheGuideOffersWhatADeploymentHas(t *testing.T) {
 			[]string{register, vouched, "register anonymously", "`anonymous`"}},
 		{true, true, false, []string{"Nobody publishes here without an account", "vitrine login"},
 			[]string{publish, register, vouched, "register anonymously", "Without an account"}},
-		{true, true, true, []string{vouched, "enabled: `identity_assertion`.", "## Step by step"}, []string{publish, register, "`anonymous`"}},
+		{true, true, true, []string{vouched, "enabled: `identity_assertion`.", "## Step by step"},
+			[]string{publish, register, "`anonymous`"}},
 	} {
 		a := withAgents(t)
 		a.host.Features.NoEphemeral, a.host.Features.NoAnonymous = tt.noEphemeral, tt.noAnonymous

@@ -62,7 +62,7 @@ func TestFilesLoadFromTheHostsOfThePolicyAlone(t *testing.T) {
 	}
 }
 
-// TestBrowserRunsScriptsOfListedHostsAlone reaches one server by two names, of which the policy lists one, and holds the
+// TestBrowserRunsScriptsOfListedHostsAlone reaches one server by two names, of which the policy lists one. It holds the
 // warnings about the page against what the browser does.
 func TestBrowserRunsScriptsOfListedHostsAlone(t *testing.T) {
 	other := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

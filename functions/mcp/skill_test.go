@@ -73,7 +73,7 @@ func TestTheSkillSaysWhatPagesMayLoad(t *testing.T) {
 		says []string
 	}{
 		"those of a deployment that names none": {media.Running(), []string{
-			"- Libraries may come from " + strings.Join(media.Running().Scripts, ", ") + ". No other host may send scripts.\n",
+			"- Libraries may come from " + strings.Join(media.Running().Scripts, ", ") + ". No other host may send",
 			"- Style sheets may come from these and from fonts.googleapis.com and use.fontawesome.com. " +
 				"Fonts may come from fonts.gstatic.com, ",
 			"- Images are files of the artifact, data: and blob: URLs, or come from cdn.jsdelivr.net, ",
@@ -95,9 +95,12 @@ func TestTheSkillSaysWhatPagesMayLoad(t *testing.T) {
 		},
 		"none for scripts": {
 			media.Sources{Styles: []string{"c.test"}, Connect: []string{"d.test"}},
-			[]string{"- Libraries are files", "- Style sheets may come from c.test.", "data: and blob: URLs, and d.test. Put"},
+			[]string{"- Libraries are files", "- Style sheets may come from c.test.", "URLs, and d.test. Put"},
 		},
-		"none for styles": {media.Sources{Scripts: []string{"a.test"}}, []string{"- Style sheets are files of the artifact."}},
+		"none for styles": {
+			media.Sources{Scripts: []string{"a.test"}},
+			[]string{"- Style sheets are files of the artifact."},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newEnv(t)
@@ -122,7 +125,7 @@ func TestTextsForAgentsHaveTheNumbersOfTheDeployment(t *testing.T) {
 	}
 	p.FileSize, p.DefaultLife = 50*limits.MiB, limits.Forever
 	for scripts, want := range map[limits.Scripts]string{
-		limits.ScriptsOn:  "- Scripts run in the Vitrine page, inline or from a file of the artifact. They do not run when a file",
+		limits.ScriptsOn:  "- Scripts run in the Vitrine page, inline or from a file of the artifact. They do",
 		limits.ScriptsAsk: "- Scripts run for a reader who asks for them, in the Vitrine page, inline",
 		limits.ScriptsOff: "- Scripts do not run. Show everything without them.\n",
 	} {
