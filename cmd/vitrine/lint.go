@@ -9,6 +9,7 @@ import (
 	"vitrine/cmd/vitrine/folder"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/lint"
 )
 
@@ -93,10 +94,11 @@ func (a *app) lint(files *folder.Folder, w publishFlags) (pageWarnings, error) {
 		reports = append(reports, r)
 	}
 	found := lint.Join(reports...)
-	return pageWarnings{found.Wire(), found.More}, nil
+	return pageWarnings{found.Wire(media.Running()), found.More}, nil
 }
 
-// linter returns the linter of the files as a revision.
+// linter returns the linter of the files as a revision. It knows the hosts that pages may load from where a deployment
+// names none.
 func linter(files *folder.Folder, w publishFlags) *lint.Linter {
 	paths := make([]string, len(files.Files))
 	for n, f := range files.Files {
@@ -107,6 +109,7 @@ func linter(files *folder.Folder, w publishFlags) *lint.Linter {
 		Listing:    files.Listing,
 		Paths:      paths,
 		Scripts:    !w.ephemeral,
+		Loads:      media.Running(),
 	})
 }
 

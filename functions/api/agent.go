@@ -23,10 +23,11 @@ type Agents interface {
 
 // AgentRegistrations registers agents and asks people to claim them.
 type AgentRegistrations interface {
-	// Register makes a registration, anonymous or by a provider's assertion. Its refusals are temporarily_unavailable
-	// for a feature that is not set up, slow_down for an address that comes too often, ephemeral_provision_rate_limited
-	// and ephemeral_provision_unavailable. For assertions there are also login_required, agentauth.Interaction, and
-	// those of shared/identity/provider.
+	// Register makes a registration, anonymous or by a provider's assertion. Its refusals are access_denied for a
+	// registration without a person where there is none, temporarily_unavailable for a feature that is not set up,
+	// slow_down for an address that comes too often, ephemeral_provision_rate_limited and
+	// ephemeral_provision_unavailable. For assertions there are also login_required, agentauth.Interaction, and those of
+	// shared/identity/provider.
 	Register(
 		ctx context.Context, r contract.RegisterAgent, from netip.Addr, requestID string,
 	) (contract.RegisteredAgent, error)
@@ -56,9 +57,10 @@ func (h *Host) agentRoutes() []web.Route {
 		Path:    "/agent/identity",
 		Summary: "Register an agent",
 	}
+	registration := web.AnsweringEither[contract.InteractionRequired, contract.LoginRequired](
+		web.OAuthJSON(register, h.registerAgent), register, http.StatusUnauthorized)
 	return []web.Route{
-		web.AnsweringEither[contract.InteractionRequired, contract.LoginRequired](
-			web.OAuthJSON(register, h.registerAgent), register, http.StatusUnauthorized),
+		web.Answering[contract.OAuthError](registration, register, http.StatusForbidden),
 		web.OAuthJSON(web.Operation{
 			ID:      "agentAuth.startClaim",
 			Method:  "POST",
@@ -93,8 +95,8 @@ func (h *Host) registerAgent(r *http.Request, in contract.RegisterAgent) (contra
 	return out, challenge(err)
 }
 
-// challenge adds to a refusal that asks for a person the header and the body that tell an agent how to continue. It
-// does not change other errors.
+// challenge adds to a refusal that asks for a person the header and the body that tell an agent how to continue, and
+// answers 403 where agents do not register. It does not change other errors.
 func challenge(err error) error {
 	if err == nil {
 		return nil
@@ -106,6 +108,13 @@ func challenge(err error) error {
 			Challenge: agentChallenge(refused, ""),
 			Body:      asked.Answer,
 			Err:       err,
+		}
+	}
+	if refused.Code == fault.OAuthAccessDenied {
+		return &web.OAuthAnswer{
+			Status: http.StatusForbidden,
+			Body:   contract.OAuthError{Error: string(refused.Code), Description: refused.Description},
+			Err:    err,
 		}
 	}
 	if refused.Code != fault.OAuthLoginRequired {

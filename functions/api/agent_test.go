@@ -65,6 +65,7 @@ func withAgents(t *testing.T) *authority {
 	a.host.Agents = service
 	a.host.AssertionKeys = signer.JWKS()
 	a.host.Features.Agents = true
+	a.host.Limits = &a.limits
 	a.host.URLs = &address.URLBuilder{Origins: origins}
 	a.Close()
 	a.Server = httptest.NewServer(a.host.Surface.Handler(slices.Concat(a.host.oauthRoutes(), a.host.agentRoutes(), a.host.wellKnownRoutes())...))
@@ -159,6 +160,53 @@ func TestWhatAgentsAreToldWhenTheyCannotRegister(t *testing.T) {
 	}
 }
 
+func TestAgentsThatMayNotRegisterWithoutAPersonAreToldHowToSignIn(t *testing.T) {
+	a := withAgents(t)
+	a.host.Agents.(*agentauth.Service).NoAnonymous = true
+	a.host.Features.NoAnonymous = true
+	r := a.send(t, "POST", "/agent/identity", `{"type":"anonymous"}`, "Content-Type", asJSON)
+	if r.StatusCode != 403 || r.json(t)["error"] != "access_denied" || r.Header.Get("Cache-Control") != "no-store" ||
+		!strings.Contains(r.json(t)["error_description"].(string), "vitrine login") {
+		t.Error(r.Status, r.Header, r.body)
+	}
+	server := a.send(t, "GET", "/.well-known/oauth-authorization-server", "").json(t)
+	if types := server["agent_auth"].(map[string]any)["identity_types_supported"]; len(types.([]any)) != 0 {
+		t.Error(types)
+	}
+}
+
+// TestTheGuideOffersWhatADeploymentHas fails if the guide of any deployment leads agents to what is refused.
+func TestTheGuideOffersWhatADeploymentHas(t *testing.T) {
+	const publish, register, vouched = "--ephemeral", `{"type":"anonymous"}`, "or register with your identity provider"
+	for _, tt := range []struct {
+		noEphemeral, noAnonymous, providers bool
+		has, lacks                          []string
+	}{
+		{false, false, false, []string{publish, register, "last 24 hours"}, []string{vouched, "Nobody", "No agent"}},
+		{false, true, false, []string{publish, "No agent registers here without a person", "403 `access_denied`"},
+			[]string{register, vouched, "register anonymously", "`anonymous`"}},
+		{true, true, false, []string{"Nobody publishes here without an account", "vitrine login"},
+			[]string{publish, register, vouched, "register anonymously", "Without an account"}},
+		{true, true, true, []string{vouched, "enabled: `identity_assertion`.", "## Step by step"},
+			[]string{publish, register, "`anonymous`"}},
+	} {
+		a := withAgents(t)
+		a.host.Features.NoEphemeral, a.host.Features.NoAnonymous = tt.noEphemeral, tt.noAnonymous
+		a.host.Features.Providers = tt.providers
+		guide := a.send(t, "GET", "/auth.md", "").body
+		expect.Has(t, "the guide", guide, append(tt.has, "2. **Get an access token**", "## What happens in the browser")...)
+		expect.Lacks(t, "the guide", guide, append(tt.lacks, "{{", "<no value>", "\n\n\n")...)
+		if len(guide) > 8<<10 {
+			t.Errorf("%d bytes", len(guide))
+		}
+	}
+	a := withAgents(t)
+	p := a.limits.Tiers[limits.Ephemeral]
+	p.DefaultLife = 5 * limits.Day
+	a.limits.Tiers[limits.Ephemeral] = p
+	expect.Has(t, "the guide", a.send(t, "GET", "/auth.md", "").body, "Artifacts of an unclaimed agent last 5 days.")
+}
+
 func TestDocumentsComeFromConfigurationAndMayBeReadFromAnywhere(t *testing.T) {
 	a := withAgents(t)
 	a.host.Features.People, a.host.Features.Documents = true, true
@@ -235,7 +283,7 @@ func TestTheGuideIsShortAndNamesThisDeployment(t *testing.T) {
 		"https://api.example.com/.well-known/oauth-protected-resource", "https://api.example.com/.well-known/oauth-authorization-server", contract.GrantJWTBearer,
 		contract.GrantClaim, contract.GrantClaimAlias, "`anonymous`", "`read`", "`publish`", "service_auth", "Retry-After",
 	)
-	expect.Lacks(t, "the guide", r.body, "{base_url}", "{upload_url}", "{app_url}", "{types}")
+	expect.Lacks(t, "the guide", r.body, "{{", "<no value>")
 	if r := a.send(t, http.MethodPost, "/auth.md", ""); r.StatusCode != 404 {
 		t.Error(r.Status)
 	}

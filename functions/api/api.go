@@ -16,6 +16,8 @@ import (
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/export"
 	"vitrine/shared/publishing/lockdown"
@@ -27,6 +29,8 @@ import (
 type Host struct {
 	Surface *web.Server
 	URLs    *address.URLBuilder
+	Loads   media.Sources // what pages may load from other hosts
+	Limits  *limits.Limits
 
 	Artifacts *artifact.Service
 	Views     *view.Service
@@ -128,7 +132,7 @@ func (h *Host) callerRoutes() []web.Route {
 			Before:  h.admit,
 			Errors: []fault.Code{
 				fault.DatabaseUnavailable, fault.ProvisionRateLimited, fault.ProvisionUnavailable, fault.InvalidRequest,
-				fault.PowRequired, fault.PowInvalid,
+				fault.PowRequired, fault.PowInvalid, fault.Forbidden,
 			},
 		}, h.provision),
 	}

@@ -104,12 +104,12 @@ func (h *Host) publish(ctx context.Context, request *web.Request, in *publishInp
 
 func (h *Host) latest(ctx context.Context, request *web.Request, _ *artifactInput) (contract.AgentView, error) {
 	v, err := h.Views.Latest(ctx, request.Actor, request.Artifact)
-	return wire.AgentView(v, request.Actor), err
+	return wire.AgentView(v, request.Actor, h.Loads), err
 }
 
 func (h *Host) pinned(ctx context.Context, request *web.Request, _ *revisionInput) (contract.AgentView, error) {
 	v, err := h.Views.Pinned(ctx, request.Actor, request.Artifact, request.Revision)
-	return wire.AgentView(v, request.Actor), err
+	return wire.AgentView(v, request.Actor, h.Loads), err
 }
 
 type fileInput struct {

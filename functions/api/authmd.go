@@ -1,19 +1,51 @@
 package api
 
 import (
+	"bytes"
 	_ "embed"
+	"slices"
 	"strings"
+	"text/template"
+
+	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/text"
 )
 
 //go:embed auth.md
 var authMD string
 
-// authMD returns the guide for agents with the addresses of this deployment.
-func (h *Host) authMD() []byte {
-	types := "none until the operator sets it up: `POST /agent/identity` answers 503 `temporarily_unavailable`"
-	if all := h.Features.IdentityTypes(); len(all) > 0 {
-		types = "`" + strings.Join(all, "`, `") + "`"
+var guideTemplate = template.Must(template.New("auth.md").Parse(authMD))
+
+// guideFacts is what the guide for agents says of a deployment.
+type guideFacts struct {
+	address.Origins
+	Types     string // of registrations, for people
+	Ephemeral bool   // anybody can publish without an account
+	Anonymous bool   // agents can register without a person
+	Vouched   bool   // agents can register by an identity provider
+	Life      string // of an artifact of an unclaimed agent
+}
+
+// authMD returns the guide for agents.
+func (h *Host) authMD() ([]byte, error) {
+	all := h.Features.IdentityTypes()
+	facts := guideFacts{
+		Origins:   h.URLs.Origins,
+		Types:     "none until the operator sets it up: `POST /agent/identity` answers 503 `temporarily_unavailable`",
+		Ephemeral: !h.Features.NoEphemeral,
+		Anonymous: !h.Features.NoAnonymous,
+		Vouched:   slices.Contains(all, contract.AssertionIdentity),
+		Life:      text.Span(h.Limits.Tiers[limits.Ephemeral].DefaultLife),
 	}
-	o := h.URLs.Origins
-	return []byte(strings.NewReplacer("{base_url}", o.API, "{upload_url}", o.Upload, "{app_url}", o.App, "{types}", types).Replace(authMD))
+	switch {
+	case len(all) > 0:
+		facts.Types = "`" + strings.Join(all, "`, `") + "`"
+	case h.Features.NoAnonymous:
+		facts.Types = "none: `POST /agent/identity` answers 403 `access_denied`"
+	}
+	var b bytes.Buffer
+	err := guideTemplate.Execute(&b, facts)
+	return b.Bytes(), err
 }

@@ -87,7 +87,11 @@ func (h *Host) keySet(w http.ResponseWriter, _ *http.Request) error {
 }
 
 func (h *Host) guide(w http.ResponseWriter, _ *http.Request) error {
-	return document(w, "text/markdown; charset=utf-8", h.authMD())
+	text, err := h.authMD()
+	if err != nil {
+		return err
+	}
+	return document(w, "text/markdown; charset=utf-8", text)
 }
 
 // document answers with a public document that scripts of every origin may read.

@@ -17,6 +17,7 @@ import (
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/media"
 )
 
 // Host is what the app host needs.
@@ -24,7 +25,10 @@ type Host struct {
 	Surface *web.Server     // writes the log; this host replaces its headers and refusals
 	Origins address.Origins // where the hosts are reached from outside
 	Limiter Limiter
+	Loads   media.Sources // what pages may load from other hosts
 	Now     func() time.Time
+	// AccountsOnly says that nobody publishes without an account.
+	AccountsOnly bool
 
 	Sessions Sessions
 	SignIns  SignIns

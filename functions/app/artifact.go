@@ -114,7 +114,7 @@ func (h *Host) showArtifact(
 		p.Listing = a.preview.Listing
 		p.Bundle = bundleOf(a.preview.Bundle)
 		p.Newest = string(a.Current)
-		p.Warned, p.Unshown = warnedFiles(a.preview.Warnings), a.preview.Warnings.More
+		p.Warned, p.Unshown = h.warnedFiles(a.preview.Warnings), a.preview.Warnings.More
 	}
 	p.Revisions = a.revisionRows()
 	h.showLinks(&p, a)
@@ -125,9 +125,9 @@ func (h *Host) showArtifact(
 var severities = map[lint.Severity]string{lint.Error: "Error", lint.Warn: "Warning", lint.Info: "Hint"}
 
 // warnedFiles groups findings by file, in their order, which begins with the worst.
-func warnedFiles(r lint.Report) (files []pages.WarnedFile) {
+func (h *Host) warnedFiles(r lint.Report) (files []pages.WarnedFile) {
 	for _, w := range r.Warnings {
-		message := w.Message()
+		message := w.Message(h.Loads)
 		if message == "" {
 			continue
 		}

@@ -3,6 +3,7 @@ package app
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"vitrine/functions/app/pages"
@@ -102,12 +103,14 @@ func (h *Host) claimed(v browserSession, c contract.Claimed) pages.Done {
 		Points: []string{
 			what + " yours now.",
 			fmt.Sprintf("Instead of one day, artifacts last for %s, or for up to %s if you ask for it.", pages.Span(v.Actor.Workspace.Life(v.Actor.Policy)), pages.Span(l.LongestLife)),
-			"Scripts inside them run from now on.",
 			fmt.Sprintf("You can publish %d new artifacts a day, within the limits of your workspace.", l.PerDay),
 		},
 		Fine: "The key that published them has ended, and nobody got into your workspace with them; links that were " +
 			"shared still open.",
 		Links: []pages.Link{{Path: "/artifacts", Text: "Your artifacts"}, {Path: "/keys", Text: "API keys"}},
+	}
+	if v.Actor.Policy.Scripts.Run(false) {
+		done.Points = slices.Insert(done.Points, 2, "Scripts inside them run from now on.")
 	}
 	if count == 1 {
 		done.Links[0] = pages.Link{Path: "/artifacts/" + string(c.ArtifactIDs[0]), Text: "Show it"}

@@ -12,6 +12,7 @@ import (
 	"vitrine/shared/identity/oauth"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/limits"
 )
 
 func TestMembersPagesAskStrangersToSignIn(t *testing.T) {
@@ -228,6 +229,20 @@ func TestWhatAClaimBroughtIsCountedInWords(t *testing.T) {
 		}
 		if got := h.claimed(browserSession{}, c); got.Points[0] != want {
 			t.Errorf("%d: %s", n, got.Points[0])
+		}
+	}
+}
+
+func TestAClaimPromisesScriptsWhereTheyRun(t *testing.T) {
+	h, _ := newServices().host()
+	for scripts, want := range map[limits.Scripts]bool{
+		limits.ScriptsOn: true, limits.ScriptsAsk: false, limits.ScriptsOff: false,
+	} {
+		var v browserSession
+		v.Actor.Policy.Scripts = scripts
+		points := h.claimed(v, contract.Claimed{}).Points
+		if slices.Contains(points, "Scripts inside them run from now on.") != want {
+			t.Errorf("where scripts are %s: %q", scripts, points)
 		}
 	}
 }

@@ -57,7 +57,12 @@ func (h *Host) home(w http.ResponseWriter, r *http.Request) error {
 	}
 	w.Header().Set("Cache-Control", "private, no-cache")
 	w.Header().Set("Vary", "Cookie")
-	return h.page(w, http.StatusOK, pages.Home{APIURL: h.Origins.API, AppURL: h.Origins.App, SignIn: signInPath("/")})
+	return h.page(w, http.StatusOK, pages.Home{
+		APIURL:       h.Origins.API,
+		AppURL:       h.Origins.App,
+		SignIn:       signInPath("/"),
+		AccountsOnly: h.AccountsOnly,
+	})
 }
 
 // viewer serves the page of an access link, without what the link shows. Only the script of the page has the secret, so

@@ -270,6 +270,18 @@ func TestTheOwnerOfADeploymentDecidesAboutScriptsOfUnclaimedPages(t *testing.T) 
 	}
 }
 
+func TestTheFrontPageOffersWhatTheDeploymentHas(t *testing.T) {
+	for closed, want := range map[bool]string{false: "--ephemeral", true: "vitrine login"} {
+		h, _ := host(nil)
+		h.AccountsOnly = closed
+		body := text(t, send(h.Handler(), "GET", "/", ""))
+		if strings.Contains(body, "--ephemeral") == closed || strings.Contains(body, "You need no account") == closed ||
+			!strings.Contains(body, want) {
+			t.Errorf("without accounts %t: %s", closed, body)
+		}
+	}
+}
+
 // The sandboxes of frames, by whether the scripts of the content run.
 const (
 	stillSandbox   = "allow-scripts allow-popups allow-popups-to-escape-sandbox allow-downloads"

@@ -23,6 +23,8 @@ func (s *Services) Provisioning(limiter *rate.Limiter) (*ephemeral.Provisioner, 
 		Limits:      &s.Config.Limits,
 		Peppers:     peppers,
 		Environment: s.Config.Environment,
+		Closed:      !s.Config.Policy.Anonymous,
+		App:         s.Config.Origins.App,
 		Pow:         &pow.Service{Keys: signing, Store: s.Stores.Counters, Now: s.Config.Now},
 		Now:         s.Config.Now,
 	}, errors.Join(err1, err2)
@@ -65,6 +67,7 @@ func (s *Services) Agents(limiter *rate.Limiter) (*agentauth.Service, error) {
 		Cursors:     cursors,
 		Environment: s.Config.Environment,
 		Origins:     s.Config.Origins,
+		NoAnonymous: s.Features().NoAnonymous,
 		Now:         s.Config.Now,
 	}, errors.Join(err1, err2, err3, err4)
 }

@@ -93,10 +93,13 @@ func (s *Services) OAuth(limiter *rate.Limiter) (*oauth.Server, error) {
 // Features returns what the authorization server of the deployment offers.
 func (s *Services) Features() oauth.Features {
 	agents := s.Config.AgentRegistration || len(s.Config.Rings.Assertion.Keys) > 0
+	p := s.Config.Policy
 	return oauth.Features{
-		People:    s.Config.OIDC.Issuer != "",
-		Agents:    agents,
-		Documents: !s.Config.NoClientDocuments,
-		Providers: agents && (s.Config.AgentProviders || len(s.Config.Providers) > 0),
+		People:      s.Config.OIDC.Issuer != "",
+		Agents:      agents,
+		Documents:   !s.Config.NoClientDocuments,
+		Providers:   agents && (s.Config.AgentProviders || len(s.Config.Providers) > 0),
+		NoEphemeral: !p.Anonymous,
+		NoAnonymous: !p.Anonymous || !p.Agents,
 	}
 }

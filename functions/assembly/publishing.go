@@ -22,6 +22,7 @@ func (s *Services) Uploads() *upload.Service {
 		Index:   s.Stores.ContentIndex,
 		Objects: s.Blobs,
 		Limits:  &s.Config.Limits,
+		Loads:   s.Config.Policy.Loads,
 		Now:     s.Config.Now,
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/content"
 	"vitrine/shared/publishing/readaccess"
 )
@@ -17,6 +18,8 @@ type Host struct {
 	Surface *web.Server
 	Reader  *content.Reader
 	Origins address.Origins
+	// Loads are the hosts that pages whose scripts run may load from, and Static those for other files.
+	Loads, Static media.Sources
 	// Strict makes the host answer only requests for the content origin's own name, as in production. Otherwise it
 	// refuses only the app's name, because content under that name would share the app's cookies.
 	Strict bool
@@ -26,7 +29,7 @@ type Host struct {
 
 // Handler returns the host. It panics if the content or the app origin is not an absolute http URL.
 func (h *Host) Handler() http.Handler {
-	h.policies = newPolicies(h.Origins.App, h.Origins.Content)
+	h.policies = newPolicies(h)
 	return h.Surface.Untrusted(h.Origins, h.Strict).Handler(h.routes()...)
 }
 

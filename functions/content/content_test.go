@@ -15,6 +15,7 @@ import (
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/media"
 )
 
 func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
@@ -44,6 +45,8 @@ func (e *env) serve(contentOrigin, app string) {
 		},
 		Reader:  e.Reader(contentOrigin),
 		Origins: address.Origins{Content: contentOrigin, App: app},
+		Loads:   media.Running(),
+		Static:  media.Static(),
 	}
 	e.Handler = e.host.Handler()
 }

@@ -30,6 +30,7 @@ import (
 	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/platform/keyring"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/edit"
 	"vitrine/shared/publishing/link"
@@ -99,6 +100,7 @@ func newEnv(t *testing.T) *env {
 		member:    m,
 		artifacts: []*artifact.Artifact{e.artifact},
 	}
+	numbers := limits.Default()
 	e.Host = &Host{
 		Surface: &web.Server{Log: slog.New(slog.NewJSONHandler(e.log, nil))},
 		Origins: address.Origins{
@@ -112,6 +114,8 @@ func newEnv(t *testing.T) *env {
 		Limiter:       e.limiter,
 		Confirmations: confirmations,
 		Now:           func() time.Time { return noon },
+		Limits:        &numbers,
+		Loads:         media.Running(),
 		Account:       e.account,
 		Artifacts:     e.artifacts,
 		Edits:         e.edits,

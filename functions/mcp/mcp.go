@@ -14,6 +14,7 @@ import (
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/keyring"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/media"
 )
 
 // Host serves the MCP host with these services.
@@ -31,6 +32,9 @@ type Host struct {
 	// question.
 	Confirmations keyring.Derived
 	Now           func() time.Time
+
+	Limits *limits.Limits
+	Loads  media.Sources // what pages may load from other hosts
 
 	Account   Account
 	Artifacts Artifacts

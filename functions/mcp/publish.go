@@ -23,8 +23,8 @@ func (h *Host) publishTools() toolset {
 }
 
 // body is the schema of a file's text.
-func body() *jsonschema.Schema {
-	return told(text(1, limits.MCPText), "The whole text, at most 4 MiB in UTF-8.")
+func (h *Host) body() *jsonschema.Schema {
+	return told(text(1, limits.MCPText), "The whole text, at most "+h.mostText()+" in UTF-8.")
 }
 
 func renderMode() *jsonschema.Schema {
@@ -67,7 +67,7 @@ func (h *Host) publishArtifact() *tool {
 			"Use prepare_upload for several, binary or large files, and add_revision or multi_edit to change an artifact.",
 		scopes: both,
 		input: object(
-			with("title", title()), with("body", body()), with("render_mode", renderMode()), may("idempotency_key", key())),
+			with("title", title()), with("body", h.body()), with("render_mode", renderMode()), may("idempotency_key", key())),
 		output:    publishOut(),
 		card:      true,
 		operation: idempotency.CreateSession,
@@ -90,7 +90,7 @@ func (h *Host) addRevision() *tool {
 		description: "Publish a new revision whose main file has this text. Title, other files and the link stay. " +
 			"The same text again makes no revision.",
 		scopes: both,
-		input: object(with("artifact_id", artifactID()), with("body", body()), with("render_mode", renderMode()),
+		input: object(with("artifact_id", artifactID()), with("body", h.body()), with("render_mode", renderMode()),
 			may("idempotency_key", key())),
 		output:    publishOut(),
 		card:      true,
@@ -188,7 +188,7 @@ func (h *Host) published(c *call, r edit.Result, err error, fresh bool) (result,
 	if c.Artifact != nil && !c.Artifact.PinnedAt.IsZero() {
 		nudge = ""
 	}
-	nudge = cmp.Or(warned(r.Warnings), nudge)
+	nudge = cmp.Or(h.warned(r.Warnings), nudge)
 	return result{
 		value: out,
 		line:  line,
@@ -198,7 +198,7 @@ func (h *Host) published(c *call, r edit.Result, err error, fresh bool) (result,
 }
 
 // warned describes the worst problem in the pages of a revision; empty if they work. The view lists all problems.
-func warned(r lint.Report) string {
+func (h *Host) warned(r lint.Report) string {
 	n := r.Urgent()
 	if n == 0 {
 		return ""
@@ -208,7 +208,7 @@ func warned(r lint.Report) string {
 		problems = fmt.Sprintf("%d problems", n)
 	}
 	return fmt.Sprintf("The pages have %s, the worst in %s: %s. read_artifact lists them as page_warnings.",
-		problems, placeOf(worst), worst.Message())
+		problems, placeOf(worst), worst.Message(h.Loads))
 }
 
 // placeOf returns the place of a finding on one line.

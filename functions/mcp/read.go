@@ -61,7 +61,7 @@ func (h *Host) readArtifact() *tool {
 			return result{}, err
 		}
 		return result{
-			value: wire.AgentView(v, c.Actor),
+			value: wire.AgentView(v, c.Actor, h.Loads),
 			line:  v.Title + ": " + v.PrivateURL,
 			nudge: h.nudgeOf(c.Artifact),
 			meta:  h.cardMeta(c, false),

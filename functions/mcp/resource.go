@@ -171,7 +171,7 @@ func (h *Host) contents(ctx context.Context, c *call, named reference) (*mcp.Res
 		if err != nil {
 			return nil, err
 		}
-		body, err := contract.Encode(wire.AgentView(v, c.Actor))
+		body, err := contract.Encode(wire.AgentView(v, c.Actor, h.Loads))
 		return &mcp.ResourceContents{MIMEType: jsonMedia, Text: strings.TrimSuffix(string(body), "\n")}, err
 	}
 	body, err := h.Views.Content(ctx, c.Actor, c.Artifact, named.path, transport.MaxAnswer)

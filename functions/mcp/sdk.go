@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -27,7 +28,7 @@ func (h *Host) sdk(tools toolset) http.Handler {
 		Version:    contract.Release,
 		WebsiteURL: h.Origins.App,
 	}, &mcp.ServerOptions{
-		Instructions: instructions,
+		Instructions: strings.Replace(instructions, "{{text}}", h.mostText(), 1),
 		Logger:       slog.New(slog.NewTextHandler(io.Discard, nil)), // discarded, because its lines may quote clients
 		Capabilities: &mcp.ServerCapabilities{
 			Tools:      &mcp.ToolCapabilities{},

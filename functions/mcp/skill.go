@@ -8,14 +8,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"vitrine/functions/mcp/transport"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/media"
+	wording "vitrine/shared/platform/text"
 )
 
 // skillURI is the skill as a resource. Its folder is named after the skill.
@@ -29,41 +30,100 @@ var skillTemplate string
 
 // skill returns the text that teaches an agent to use this deployment.
 func (h *Host) skill() string {
-	policy := limits.Default().Tiers[limits.Free]
+	policy := h.Limits.Tiers[limits.Free]
 	return strings.NewReplacer(
 		"{{app}}", h.Origins.App,
 		"{{upload}}", h.Origins.Upload,
 		"{{content}}", h.Origins.Content,
 		"{{title_runes}}", fmt.Sprint(limits.TitleRunes),
-		"{{text}}", mebibytes(limits.MCPText),
+		"{{text}}", h.mostText(),
 		"{{files}}", fmt.Sprint(policy.FileCount),
-		"{{file_size}}", mebibytes(policy.FileSize),
-		"{{artifact_size}}", mebibytes(policy.ArtifactSize),
+		"{{file_size}}", size(policy.FileSize),
+		"{{artifact_size}}", size(policy.ArtifactSize),
 		"{{new_artifacts}}", fmt.Sprint(policy.NewArtifactsPerDay),
 		"{{revisions}}", fmt.Sprint(policy.Revisions),
-		"{{requests}}", fmt.Sprint(limits.Default().Actor.Limit),
-		"{{put_life}}", span(limits.PutURLLife),
-		"{{session_life}}", span(limits.SessionLife),
-		"{{default_life}}", span(policy.DefaultLife),
-		"{{script_hosts}}", strings.Join(media.Running().Scripts, ", "),
-		"{{style_hosts}}", strings.Join(media.Running().Styles[len(media.Running().Scripts):], " and "),
-		"{{font_hosts}}", strings.Join(media.Running().Fonts, ", "),
-		"{{image_hosts}}", strings.Join(media.Running().Images, ", "),
-		"{{connect_hosts}}", strings.Join(media.Running().Connect, ", "),
+		"{{requests}}", fmt.Sprint(h.Limits.Actor.Limit),
+		"{{put_life}}", wording.Span(limits.PutURLLife),
+		"{{session_life}}", wording.Span(limits.SessionLife),
+		"{{expiry}}", expiry(policy),
+		"{{run}}", running(policy.Scripts),
+		"{{scripts}}", scriptRule(h.Loads.Scripts),
+		"{{styles}}", styleRule(h.Loads),
+		"{{fonts}}", orNone(h.Loads.Fonts, "Fonts may come from %s.", "Fonts are files of the artifact."),
+		"{{images}}", orNone(h.Loads.Images, "Images are files of the artifact, data: and blob: URLs, or come from %s.",
+			"Images are files of the artifact, or data: and blob: URLs."),
+		"{{connect}}", orNone(h.Loads.Connect, "fetch reaches the files of the artifact, data: and blob: URLs, and %s.",
+			"fetch reaches the files of the artifact, and data: and blob: URLs."),
 	).Replace(skillTemplate)
 }
 
-func mebibytes(n int64) string { return fmt.Sprintf("%d MiB", n/limits.MiB) }
-
-// span formats a duration in the largest unit that fits, which is days from two days on.
-func span(d time.Duration) string {
-	switch {
-	case d >= 2*limits.Day:
-		return fmt.Sprintf("%d days", d/limits.Day)
-	case d >= time.Hour:
-		return fmt.Sprintf("%d hours", d/time.Hour)
+// running says whether scripts of pages run.
+func running(s limits.Scripts) string {
+	const where = "in the Vitrine page, inline or from a file of the artifact. They do not run when a file is opened by its " +
+		"own address."
+	switch s {
+	case limits.ScriptsOff:
+		return "Scripts do not run. Show everything without them."
+	case limits.ScriptsAsk:
+		return "Scripts run for a reader who asks for them, " + where + " Show what matters without them."
 	}
-	return fmt.Sprintf("%d minutes", d/time.Minute)
+	return "Scripts run " + where
+}
+
+// orNone returns a sentence that names hosts, or another one if there are none.
+func orNone(hosts []string, some, none string) string {
+	if len(hosts) == 0 {
+		return none
+	}
+	return fmt.Sprintf(some, strings.Join(hosts, ", "))
+}
+
+func scriptRule(hosts []string) string {
+	return orNone(hosts, "Libraries may come from %s. No other host may send scripts.",
+		"Libraries are files of the artifact. No other host may send scripts.")
+}
+
+// styleRule does not repeat the hosts of scripts, which the sentence before has named, where styles may come from all of
+// them.
+func styleRule(from media.Sources) string {
+	more := slices.DeleteFunc(slices.Clone(from.Styles), func(h string) bool { return slices.Contains(from.Scripts, h) })
+	switch {
+	case len(from.Scripts) == 0 || len(more)+len(from.Scripts) > len(from.Styles):
+		return orNone(from.Styles, "Style sheets may come from %s.", "Style sheets are files of the artifact.")
+	case len(more) == 0:
+		return "Style sheets may come from these."
+	}
+	return "Style sheets may come from these and from " + strings.Join(more, " and ") + "."
+}
+
+// expiry says when artifacts end.
+func expiry(p limits.Policy) string {
+	const never = "`expires_at` is in the year 2100 for what does not expire."
+	switch text := "An artifact ends by itself at `expires_at`, " + wording.Span(p.DefaultLife) +
+		" after it was made unless the workspace chose otherwise."; {
+	case p.DefaultLife == limits.Forever:
+		return "Artifacts do not expire unless the workspace chose otherwise. " + never
+	case p.MaxLife == limits.Forever:
+		return text + " " + never
+	default:
+		return text
+	}
+}
+
+// mostText is the largest text that a member may send in a call.
+func (h *Host) mostText() string {
+	return size(min(limits.MCPText, h.Limits.Tiers[limits.Free].FileSize))
+}
+
+// size formats a number of bytes exactly.
+func size(n int64) string {
+	switch {
+	case n%limits.MiB == 0:
+		return fmt.Sprintf("%d MiB", n/limits.MiB)
+	case n%1024 == 0:
+		return fmt.Sprintf("%d KiB", n/1024)
+	}
+	return fmt.Sprintf("%d bytes", n)
 }
 
 // frontMatter is the head of a skill. Its values are plain YAML scalars, each on one line.

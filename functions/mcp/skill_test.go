@@ -15,6 +15,7 @@ import (
 	"vitrine/functions/mcp/transport"
 	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/media"
 )
 
@@ -65,11 +66,76 @@ func TestTheSkillNamesToolsThatThereAre(t *testing.T) {
 	}
 }
 
-// TestTheSkillSaysWhatPagesMayLoad holds it to the hosts that the policy of the content host names.
+// TestTheSkillSaysWhatPagesMayLoad holds it to the hosts of the deployment.
 func TestTheSkillSaysWhatPagesMayLoad(t *testing.T) {
-	text := newEnv(t).skill()
-	expect.Has(t, "the skill", text, slices.Concat(
-		media.Running().Scripts, media.Running().Styles, media.Running().Fonts, media.Running().Images, media.Running().Connect)...)
+	for name, c := range map[string]struct {
+		from media.Sources
+		says []string
+	}{
+		"those of a deployment that names none": {media.Running(), []string{
+			"- Libraries may come from " + strings.Join(media.Running().Scripts, ", ") + ". No other host may send",
+			"- Style sheets may come from these and from fonts.googleapis.com and use.fontawesome.com. " +
+				"Fonts may come from fonts.gstatic.com, ",
+			"- Images are files of the artifact, data: and blob: URLs, or come from cdn.jsdelivr.net, ",
+			"- fetch reaches the files of the artifact, data: and blob: URLs, and cdn.jsdelivr.net, unpkg.com, ",
+		}},
+		"none": {media.Sources{}, []string{
+			"- Libraries are files of the artifact. No other host may send scripts.\n",
+			"- Style sheets are files of the artifact. Fonts are files of the artifact.\n",
+			"- Images are files of the artifact, or data: and blob: URLs. Images of other hosts stay empty.\n",
+			"- fetch reaches the files of the artifact, and data: and blob: URLs. Put other data",
+		}},
+		"the same for scripts and styles": {
+			media.Sources{Scripts: []string{"a.test", "b.test"}, Styles: []string{"b.test", "a.test"}},
+			[]string{"come from a.test, b.test. No", "- Style sheets may come from these. Fonts are"},
+		},
+		"others for styles": {
+			media.Sources{Scripts: []string{"a.test", "b.test"}, Styles: []string{"b.test", "c.test"}},
+			[]string{"- Style sheets may come from b.test, c.test."},
+		},
+		"none for scripts": {
+			media.Sources{Styles: []string{"c.test"}, Connect: []string{"d.test"}},
+			[]string{"- Libraries are files", "- Style sheets may come from c.test.", "URLs, and d.test. Put"},
+		},
+		"none for styles": {
+			media.Sources{Scripts: []string{"a.test"}},
+			[]string{"- Style sheets are files of the artifact."},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			e.Loads = c.from
+			expect.Has(t, "the skill", e.skill(), c.says...)
+		})
+	}
+}
+
+func TestTextsForAgentsHaveTheNumbersOfTheDeployment(t *testing.T) {
+	e := newEnv(t)
+	change := func(p limits.Policy) { e.Limits.Tiers[limits.Free] = p }
+	p := e.Limits.Tiers[limits.Free]
+	p.FileSize, p.ArtifactSize, p.FileCount, p.MaxLife = 512<<10, 1_000_000, 7, limits.Forever
+	p.NewArtifactsPerDay, p.Revisions = 3, 9
+	change(p)
+	expect.Has(t, "the skill", e.skill(), "at most 512 KiB", "7 files, 512 KiB a file, 1000000 bytes an artifact",
+		"3 new artifacts", "9 revisions", "3 days after it was made unless the workspace chose otherwise. "+
+			"`expires_at` is in the year 2100 for what does not expire. New")
+	if got := e.body().Description; got != "The whole text, at most 512 KiB in UTF-8." {
+		t.Errorf("the body is %q", got)
+	}
+	p.FileSize, p.DefaultLife = 50*limits.MiB, limits.Forever
+	for scripts, want := range map[limits.Scripts]string{
+		limits.ScriptsOn:  "- Scripts run in the Vitrine page, inline or from a file of the artifact. They do",
+		limits.ScriptsAsk: "- Scripts run for a reader who asks for them, in the Vitrine page, inline",
+		limits.ScriptsOff: "- Scripts do not run. Show everything without them.\n",
+	} {
+		p.Scripts = scripts
+		change(p)
+		expect.Has(t, "the skill", e.skill(), want)
+	}
+	change(p)
+	expect.Has(t, "the skill", e.skill(), "The body has at most 4 MiB.", "50 MiB a file",
+		"Artifacts do not expire unless the workspace chose otherwise. `expires_at` is in")
 }
 
 func TestTheFrontMatterIsPlainYAML(t *testing.T) {

@@ -115,7 +115,7 @@ func (h *Host) finalize(ctx context.Context, request *web.Request, _ *sessionInp
 		Entrypoint:      draft.Entrypoint,
 		FileCount:       draft.FileCount,
 		SizeBytes:       draft.Size,
-		Warnings:        draft.Warnings.Wire(),
+		Warnings:        draft.Warnings.Wire(h.Uploads.Loads),
 		WarningsOmitted: draft.Warnings.More,
 	}, nil
 }

@@ -41,14 +41,14 @@ func agentViewFile(f view.File) contract.AgentViewFile {
 	}
 }
 
-// AgentView returns a view for a credential of the owner.
-func AgentView(v view.View, by credential.Actor) contract.AgentView {
+// AgentView returns a view for a credential of the owner, where pages may load from these hosts.
+func AgentView(v view.View, by credential.Actor, loads media.Sources) contract.AgentView {
 	found := v.Revision.WarningsFor(by.Policy)
 	return contract.AgentView{
 		PublicAgentView:     PublicAgentView(v),
 		PrivateURL:          v.PrivateURL,
 		Lockdown:            lockdowns(by, &v.Artifact),
-		PageWarnings:        found.Wire(),
+		PageWarnings:        found.Wire(loads),
 		PageWarningsOmitted: found.More,
 	}
 }

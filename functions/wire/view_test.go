@@ -11,6 +11,7 @@ import (
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/tree"
 	"vitrine/shared/publishing/view"
@@ -78,7 +79,7 @@ func TestMembersLearnWhatIsLockedAndKeysDoNot(t *testing.T) {
 		"links locked, a key":       {key, unlinked, false, none, none, none},
 		"the workspace, to members": {inLocked, open, true, none, set, none},
 	} {
-		got := AgentView(view.View{Artifact: *c.a}, c.by).Lockdown
+		got := AgentView(view.View{Artifact: *c.a}, c.by, media.Sources{}).Lockdown
 		if (got != nil) != c.tells {
 			t.Errorf("%s: tells %+v", name, got)
 		}

@@ -111,6 +111,8 @@ func credentialHint(k call) string {
 	switch {
 	case k.about == aboutFile:
 		return notFoundHints[aboutFile]
+	case k.bearer == "" && k.path == provisionPath:
+		return "Sign in: vitrine login, or vitrine login --device-code without a browser; then publish without --ephemeral."
 	case k.bearer == "":
 		return "The server refuses this call without an account; ask its operator."
 	case k.about == aboutPublish:

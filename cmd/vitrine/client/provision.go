@@ -17,6 +17,8 @@ import (
 // maxWorkRounds is how often the client solves a new challenge after its proof of work was refused.
 const maxWorkRounds = 2
 
+const provisionPath = "/v1/ephemeral/provision"
+
 // solved is the provisioning request with the solution of the server's challenge. It returns the challenge byte for
 // byte, because the server has signed those bytes.
 type solved struct {
@@ -47,7 +49,7 @@ func (d *Deployment) provision(ctx context.Context) (out contract.Provisioned, e
 	k := call{
 		method: http.MethodPost,
 		host:   d.Hosts.APIURL,
-		path:   "/v1/ephemeral/provision",
+		path:   provisionPath,
 		body:   struct{}{},
 	}
 	err = d.caller.do(ctx, k, &out)

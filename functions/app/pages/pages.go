@@ -26,6 +26,8 @@ type Home struct {
 	APIURL string
 	AppURL string
 	SignIn string // path
+	// AccountsOnly says that nobody publishes without an account.
+	AccountsOnly bool
 }
 
 // Viewer is the page that opens an access link in the browser. The server never gets the secret in the URL's fragment.

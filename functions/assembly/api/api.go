@@ -25,7 +25,12 @@ func Handler(s *assembly.Services, log *slog.Logger) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &api.Host{Surface: surface, Features: s.Features()}
+	h := &api.Host{
+		Surface:  surface,
+		Features: s.Features(),
+		Loads:    s.Config.Policy.Loads,
+		Limits:   &s.Config.Limits,
+	}
 	if err := errors.Join(artifacts(s, h), callers(s, h), agents(s, h, log)); err != nil {
 		return nil, err
 	}

@@ -25,7 +25,10 @@ func Handler(s *assembly.Services, log *slog.Logger) (http.Handler, error) {
 		Surface: s.Public("Vitrine", s.Config.Origins.App, log),
 		Origins: s.Config.Origins,
 		Limiter: limiter,
+		Loads:   s.Config.Policy.Loads,
 		Now:     s.Config.Now,
+
+		AccountsOnly: !s.Config.Policy.Anonymous,
 	}
 	if s.Config.Root != "" {
 		h.Programs = os.DirFS(s.Config.Root)

@@ -26,6 +26,8 @@ func Handler(s *assembly.Services, log *slog.Logger) (http.Handler, error) {
 		Surface: surface,
 		Reader:  reader,
 		Origins: s.Config.Origins,
+		Loads:   s.Config.Policy.Loads,
+		Static:  s.Config.Policy.StaticLoads,
 		Strict:  s.Config.Environment == credential.Production,
 	}
 	return h.Handler(), nil

@@ -43,6 +43,8 @@ func Handler(s *assembly.Services, log *slog.Logger) (http.Handler, error) {
 		Limiter:       limiter,
 		Confirmations: confirmations,
 		Now:           c.Now,
+		Limits:        &s.Config.Limits,
+		Loads:         c.Policy.Loads,
 		Account:       account,
 		Artifacts:     artifacts,
 		Edits: &edit.Service{

@@ -24,15 +24,15 @@ import (
 
 // Register creates an anonymous registration with an ephemeral workspace of its own, or one for the person for whom a
 // provider vouches. Only its answer contains the assertion and the claim token. An anonymous registration that is
-// refused because of rates, or while workspaces cannot be made, gets status 429. Register fails with Interaction for a
-// person who has to agree first.
+// refused because of rates, or while workspaces cannot be made, gets status 429. Where the deployment allows none, it gets
+// access_denied and is not counted. Register fails with Interaction for a person who has to agree first.
 func (s *Service) Register(
 	ctx context.Context,
 	r contract.RegisterAgent,
 	from netip.Addr,
 	requestID string,
 ) (contract.RegisteredAgent, error) {
-	if err := cmp.Or(s.checkEnabled(), s.checkKind(r)); err != nil {
+	if err := cmp.Or(s.checkAnonymous(r), s.checkEnabled(), s.checkKind(r)); err != nil {
 		return contract.RegisteredAgent{}, s.unserved(ctx, from, err)
 	}
 	if r.Type == contract.AssertionIdentity {
@@ -65,28 +65,44 @@ func (s *Service) Register(
 	}, nil
 }
 
+// checkAnonymous refuses a registration without a person where the deployment allows none.
+func (s *Service) checkAnonymous(r contract.RegisterAgent) error {
+	if !s.NoAnonymous || r.Type != contract.AnonymousType {
+		return nil
+	}
+	return fault.NewOAuth(fault.OAuthAccessDenied,
+		"no agent registers here without a person; sign in with vitrine login, or have a person sign in at %s", s.Origins.App)
+}
+
 // checkKind refuses a registration of an unknown kind, and one by a provider where none is trusted.
 func (s *Service) checkKind(r contract.RegisterAgent) error {
 	switch {
 	case r.Type == contract.AnonymousType:
 		return nil
 	case r.Type != contract.AssertionIdentity:
-		return fault.NewOAuth(fault.OAuthInvalidRequest, "type must be anonymous%s; see /auth.md", s.orVouched())
+		return fault.NewOAuth(fault.OAuthInvalidRequest, "type must be %s; see /auth.md", s.kinds())
 	case r.AssertionType != contract.TypeIDJAG || r.Assertion == "":
 		return fault.NewOAuth(fault.OAuthInvalidRequest,
 			"an identity assertion needs assertion and the assertion_type %s", contract.TypeIDJAG)
 	case s.Providers != nil:
 		return nil
 	}
-	return fault.NewOAuth(fault.OAuthTemporarilyUnavailable,
-		"no identity provider is trusted here; register with the type anonymous")
+	instead := "; register with the type anonymous"
+	if s.NoAnonymous {
+		instead = ""
+	}
+	return fault.NewOAuth(fault.OAuthTemporarilyUnavailable, "no identity provider is trusted here%s", instead)
 }
 
-func (s *Service) orVouched() string {
-	if s.Providers == nil {
-		return ""
+// kinds names the types of registrations.
+func (s *Service) kinds() string {
+	switch {
+	case s.NoAnonymous:
+		return contract.AssertionIdentity
+	case s.Providers == nil:
+		return contract.AnonymousType
 	}
-	return " or " + contract.AssertionIdentity
+	return contract.AnonymousType + " or " + contract.AssertionIdentity
 }
 
 // RefuseProvider refuses a token of an identity provider, because none is trusted here.

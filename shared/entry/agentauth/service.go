@@ -107,6 +107,8 @@ type Service struct {
 	Cursors     *cursor.Codec
 	Environment credential.Environment
 	Origins     address.Origins
+	// NoAnonymous refuses registrations without a person. Agents that have registered stay as they are.
+	NoAnonymous bool
 	Now         func() time.Time
 	// Trace records the issuer of a provider's token and the key that signed it. nil: they are not recorded.
 	Trace func(ctx context.Context, issuer, keyID string)

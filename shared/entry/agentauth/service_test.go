@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
@@ -317,6 +318,50 @@ func TestOnlyAnonymousRegistrationsAreTaken(t *testing.T) {
 	} {
 		_, err := w.Register(ctx, tt.asked, w.from, "")
 		w.wantCode(err, tt.code)
+	}
+}
+
+func TestWhereNoAgentRegistersWithoutAPersonTheOthersGoOn(t *testing.T) {
+	w := newEnv(t)
+	a, p := w.agent(), w.person()
+	w.NoAnonymous = true
+	admission, limiter, signer := w.Admission, w.Limiter, w.Signer
+	for name, change := range map[string]func(){
+		"as it is":        func() {},
+		"without signing": func() { w.Signer = nil },
+	} {
+		w.Admission, w.Limiter = nil, nil // whoever counts panics
+		change()
+		_, err := w.Register(ctx, contract.RegisterAgent{Type: contract.AnonymousType}, w.from, "")
+		w.wantCode(err, "access_denied")
+		if said := fault.OAuthErrorOf(err).Description; !strings.Contains(said, "vitrine login") ||
+			!strings.Contains(said, "https://app.vitrine.test") {
+			t.Errorf("%s: %q does not say how to sign in", name, said)
+		}
+		w.Admission, w.Limiter, w.Signer = admission, limiter, signer
+	}
+	_, err := w.Register(ctx, contract.RegisterAgent{Type: "service_auth"}, w.from, "")
+	w.wantCode(err, "invalid_request")
+	if said := fault.OAuthErrorOf(err).Description; strings.Contains(said, "anonymous") {
+		t.Errorf("%q offers what is refused", said)
+	}
+	_, err = w.Register(ctx, contract.RegisterAgent{
+		Type:          contract.AssertionIdentity,
+		AssertionType: contract.TypeIDJAG,
+		Assertion:     w.sign("ada", "ada@example.com"),
+	}, w.from, "")
+	w.ok(err)
+	before, err := w.exchange(a.IdentityAssertion)
+	w.ok(err)
+	if w.works(before.AccessToken) == "" {
+		t.Error("an agent that registered before gets no access")
+	}
+	s := w.start(a.ClaimToken)
+	w.ok(w.complete(p, s.AttemptToken, s.UserCode))
+	after, err := w.poll(a.ClaimToken)
+	w.ok(err)
+	if w.works(after.AccessToken) != p.Workspace.ID {
+		t.Error("an agent that registered before cannot be claimed")
 	}
 }
 

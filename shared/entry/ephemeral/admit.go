@@ -28,8 +28,12 @@ type Admission struct {
 
 // Admit counts a request before its body is read, both over all clients and for its address, and reads how much of the
 // quota is used. The refusal for all clients takes precedence. from is the client's address as the gateway reports it;
-// Admit refuses the zero value.
+// Admit refuses the zero value. Where the deployment makes no workspaces, it refuses with forbidden and counts nothing.
 func (p *Provisioner) Admit(ctx context.Context, from netip.Addr) (Admission, error) {
+	if p.Closed {
+		return Admission{}, fault.New(fault.Forbidden,
+			"nobody publishes here without an account; sign in with vitrine login, or at %s", p.App)
+	}
 	if !from.IsValid() {
 		return Admission{}, fault.New(fault.ProvisionUnavailable, "the client's address is unknown").After(unknownFor)
 	}

@@ -59,7 +59,11 @@ type Provisioner struct {
 	Pow         *pow.Service
 	Peppers     keyring.Derived
 	Environment credential.Environment
-	Now         func() time.Time
+	// Closed makes Admit refuse everybody. Workspaces that exist stay as they are.
+	Closed bool
+	// App is the origin of the app, where people sign in.
+	App string
+	Now func() time.Time
 
 	mu      sync.Mutex
 	quota   Quota

@@ -197,6 +197,22 @@ func TestAClientWithoutAnAddressIsRefused(t *testing.T) {
 	}
 }
 
+func TestWhereNobodyPublishesWithoutAnAccountNothingIsCounted(t *testing.T) {
+	e := newQuotaEnv(t)
+	e.Closed, e.App = true, "https://app.test"
+	e.store.away = "address" // which would be another refusal
+	for _, from := range []netip.Addr{client, {}} {
+		_, err := e.Admit(t.Context(), from)
+		f := fault.Of(err)
+		if f.Code != fault.Forbidden || !strings.Contains(f.Message, "vitrine login, or at https://app.test") {
+			t.Errorf("answered %v", err)
+		}
+	}
+	if len(e.store.counts) != 0 || e.store.quotaReads != 0 {
+		t.Errorf("counted as %v, %d reads", e.store.counts, e.store.quotaReads)
+	}
+}
+
 func TestProofOfWorkIsAskedForWhenItIsBusy(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(e *quotaEnv)

@@ -14,6 +14,10 @@ type Features struct {
 	Agents    bool // agents can register
 	// Providers reports that identity providers of agents are trusted. With Agents, agents can register by them too.
 	Providers bool
+	// NoEphemeral reports that nobody can publish without an account.
+	NoEphemeral bool
+	// NoAnonymous reports that agents cannot register without a person.
+	NoAnonymous bool
 }
 
 // ResourceMetadata describes the api as a protected resource (RFC 9728).
@@ -89,11 +93,12 @@ func Metadata(o address.Origins, has Features) contract.ServerMetadata {
 
 // IdentityTypes returns the ways in which agents can register.
 func (f Features) IdentityTypes() []string {
-	if !f.Agents {
-		return []string{}
+	types := []string{} // never null on the wire
+	if f.Agents && !f.NoAnonymous {
+		types = append(types, contract.AnonymousType)
 	}
-	if f.Providers {
-		return []string{contract.AnonymousType, contract.AssertionIdentity}
+	if f.Agents && f.Providers {
+		types = append(types, contract.AssertionIdentity)
 	}
-	return []string{contract.AnonymousType}
+	return types
 }

@@ -128,6 +128,19 @@ func TestTheMetadataNameWhatADeploymentHas(t *testing.T) {
 		none.AgentAuth.IdentityTypes == nil || len(none.AgentAuth.IdentityTypes) != 0 || slices.Contains(none.GrantTypes, contract.GrantCode) {
 		t.Errorf("%+v, want none", none)
 	}
+	for _, tt := range []struct {
+		has  oauth.Features
+		want []string
+	}{
+		{oauth.Features{Agents: true, Providers: true}, []string{"anonymous", "identity_assertion"}},
+		{oauth.Features{Agents: true, NoAnonymous: true}, []string{}},
+		{oauth.Features{Agents: true, Providers: true, NoAnonymous: true}, []string{"identity_assertion"}},
+		{oauth.Features{Providers: true}, []string{}},
+	} {
+		if got := oauth.Metadata(o, tt.has).AgentAuth.IdentityTypes; got == nil || !slices.Equal(got, tt.want) {
+			t.Errorf("Metadata(%+v) has the types %q, want %q", tt.has, got, tt.want)
+		}
+	}
 	there := oauth.MCPMetadata(o, oauth.Features{People: true, Documents: true, Agents: true})
 	if there.Resource != mcpOrigin || there.ResourceMetadataURL != mcpOrigin+"/.well-known/oauth-protected-resource" ||
 		!slices.Equal(there.ProtectedResources, []string{mcpOrigin, mcpOrigin + "/"}) {

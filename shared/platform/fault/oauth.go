@@ -50,7 +50,8 @@ const (
 // OAuthError is a failure of the authorization server: {error, error_description}, not the envelope.
 type OAuthError struct {
 	Code OAuthCode
-	// Description is shown to people and agents; it holds no secret, URL or internal detail.
+	// Description is shown to people and agents. It holds no secret, no internal detail and no URL but an origin of the
+	// deployment.
 	Description string
 	// RetryAfter is how long to wait before trying again; zero sends no header.
 	RetryAfter time.Duration

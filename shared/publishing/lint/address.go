@@ -7,26 +7,23 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"vitrine/shared/platform/media"
 )
 
-// resource is a kind of file that a page loads, with what the content security policy allows for it.
+// resource is a kind of file that a page loads, with what the content security policy allows for it besides hosts.
 type resource struct {
 	blocked Code
-	hosts   []string // allowed, by https
 	schemes []string // allowed, for addresses without a host
 	none    bool     // the policy blocks all, even files of the artifact
 }
 
 var (
 	made     = []string{"data", "blob"} // schemes of what a page made itself
-	aScript  = resource{blocked: ScriptBlocked, hosts: media.Running().Scripts, schemes: made}
-	aStyle   = resource{blocked: StyleBlocked, hosts: media.Running().Styles}
-	aFont    = resource{blocked: FontBlocked, hosts: media.Running().Fonts, schemes: made}
-	anImage  = resource{blocked: ImageBlocked, hosts: media.Running().Images, schemes: made}
+	aScript  = resource{blocked: ScriptBlocked, schemes: made}
+	aStyle   = resource{blocked: StyleBlocked}
+	aFont    = resource{blocked: FontBlocked, schemes: made}
+	anImage  = resource{blocked: ImageBlocked, schemes: made}
 	aMedium  = resource{blocked: MediaBlocked, schemes: made}
-	aRequest = resource{blocked: ConnectBlocked, hosts: media.Running().Connect, schemes: made}
+	aRequest = resource{blocked: ConnectBlocked, schemes: made}
 	aFrame   = resource{blocked: FrameBlocked, none: true}
 	anObject = resource{blocked: ObjectBlocked, none: true}
 	aWorker  = resource{blocked: NeedsOrigin, schemes: made, none: true}
@@ -91,17 +88,17 @@ func (l *Linter) load(f *findings, r reference, scheme, rest string) {
 	origin, host := originOf(scheme, rest)
 	switch {
 	case origin == "":
-	case r.loads.allows(host) && scheme == "https":
-	case r.loads.allows(host) && scheme == "http":
+	case l.allows(r.loads, host) && scheme == "https":
+	case l.allows(r.loads, host) && scheme == "http":
 		f.add(MixedContent, r.blocked, r.line, origin, "")
 	default:
 		f.add(r.loads.blocked, r.blocked, r.line, origin, "")
 	}
 }
 
-// allows reports whether the policy names a host. A star of the policy stands for one label or more.
-func (r *resource) allows(host string) bool {
-	return slices.ContainsFunc(r.hosts, func(h string) bool {
+// allows reports whether the policy names a host for a kind of file. A star of the policy stands for one label or more.
+func (l *Linter) allows(r *resource, host string) bool {
+	return slices.ContainsFunc(r.blocked.hosts(l.revision.Loads), func(h string) bool {
 		suffix, any := strings.CutPrefix(h, "*")
 		return h == host || any && strings.HasSuffix(host, suffix)
 	})

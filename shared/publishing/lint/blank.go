@@ -38,7 +38,7 @@ func (p *page) countScript(src string) {
 	named := scheme.FindString(at)
 	_, host := originOf(strings.ToLower(strings.TrimSuffix(named, ":")), at[len(named):])
 	switch {
-	case strings.HasPrefix(at, "/"), host != "" && !aScript.allows(host):
+	case strings.HasPrefix(at, "/"), host != "" && !p.allows(&aScript, host):
 		p.failing = append(p.failing, shown(at))
 	case named == "" && at != "":
 		file, _, _ := strings.Cut(at, "?")

@@ -39,10 +39,29 @@ const (
 	MissingAlt      Code = "missing_alt"
 )
 
-// message says what is wrong and what to do. {it} stands for Warning.Subject, {instead} for Warning.Instead.
+// hosts returns from which hosts a page may load what the code is about.
+func (c Code) hosts(loads media.Sources) []string {
+	switch c {
+	case ScriptBlocked:
+		return loads.Scripts
+	case StyleBlocked:
+		return loads.Styles
+	case FontBlocked:
+		return loads.Fonts
+	case ImageBlocked:
+		return loads.Images
+	case ConnectBlocked:
+		return loads.Connect
+	}
+	return nil
+}
+
+// message says what is wrong and what to do. {it} stands for Warning.Subject, {instead} for Warning.Instead, and {hosts}
+// for the hosts of the code.
 type message struct {
 	alone   string
 	instead string // used if Instead is known
+	listed  string // used if the code has hosts
 }
 
 const copyIn = "put the file into the artifact and name it by a relative path"
@@ -66,13 +85,21 @@ var messages = map[Code]message{
 	LocalFile:    {alone: `"{it}" is on one computer only; ` + copyIn},
 	MixedContent: {alone: `{it} is blocked, because it is loaded by http; write https`},
 	ScriptBlocked: {
-		alone: "script-src blocks scripts from {it}; " + copyIn + ", or load it from one of " + names(media.Running().Scripts),
+		alone:  "script-src blocks scripts from {it}; " + copyIn,
+		listed: "script-src blocks scripts from {it}; " + copyIn + ", or load it from one of {hosts}",
 	},
 	StyleBlocked: {
-		alone: "style-src blocks styles from {it}; " + copyIn + ", or load it from one of " + names(media.Running().Styles),
+		alone:  "style-src blocks styles from {it}; " + copyIn,
+		listed: "style-src blocks styles from {it}; " + copyIn + ", or load it from one of {hosts}",
 	},
-	FontBlocked:    {alone: "font-src blocks fonts from {it}; " + copyIn + ", or use " + names(media.Running().Fonts)},
-	ImageBlocked:   {alone: "img-src blocks images from {it}; " + copyIn + ", write it as a data: URL, or use " + names(media.Running().Images)},
+	FontBlocked: {
+		alone:  "font-src blocks fonts from {it}; " + copyIn,
+		listed: "font-src blocks fonts from {it}; " + copyIn + ", or use {hosts}",
+	},
+	ImageBlocked: {
+		alone:  "img-src blocks images from {it}; " + copyIn + ", or write it as a data: URL",
+		listed: "img-src blocks images from {it}; " + copyIn + ", write it as a data: URL, or use {hosts}",
+	},
 	MediaBlocked:   {alone: "media-src blocks sound and video from {it}; " + copyIn},
 	ConnectBlocked: {alone: "connect-src blocks requests to {it}; put the data into the artifact and fetch it from there"},
 	FrameBlocked:   {alone: "frame-src blocks frames, here of {it}; link to it, or put what it shows into the page"},
@@ -107,15 +134,18 @@ var messages = map[Code]message{
 	MissingAlt: {alone: `{it} no alt text; say what is seen in alt="…", or write alt="" for an ornament`},
 }
 
-// names returns a list of hosts for people.
-func names(hosts []string) string { return strings.Join(hosts, ", ") }
-
-// Message returns what is wrong and what to do. It is empty for a code that this release does not know.
-func (w Warning) Message() string {
+// Message returns what is wrong and what to do, where pages may load from these hosts. It is empty for a code that this
+// release does not know.
+func (w Warning) Message(loads media.Sources) string {
 	m := messages[w.Code]
-	text := m.alone
-	if w.Instead != "" && m.instead != "" {
+	text, hosts := m.alone, w.Code.hosts(loads)
+	switch {
+	case w.Instead != "" && m.instead != "":
 		text = m.instead
+	case len(hosts) == 1 && m.listed != "":
+		text = strings.Replace(m.listed, "one of ", "", 1)
+	case len(hosts) > 1 && m.listed != "":
+		text = m.listed
 	}
-	return strings.NewReplacer("{it}", w.Subject, "{instead}", w.Instead).Replace(text)
+	return strings.NewReplacer("{it}", w.Subject, "{instead}", w.Instead, "{hosts}", strings.Join(hosts, ", ")).Replace(text)
 }

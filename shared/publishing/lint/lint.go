@@ -52,6 +52,8 @@ type Revision struct {
 	Paths      []string
 	// Scripts means that scripts of pages run. They do not until a member claims the workspace.
 	Scripts bool
+	// Loads are the hosts that pages may load from.
+	Loads media.Sources
 }
 
 // Linter checks the files of a revision. It leaves out addresses that a program or a template puts together, because
@@ -184,10 +186,11 @@ func (r Report) Urgent() (n int) {
 	return n
 }
 
-// Wire returns the findings in their wire form. It leaves out codes that this release does not know.
-func (r Report) Wire() (out []contract.PageWarning) {
+// Wire returns the findings in their wire form, where pages may load from these hosts. It leaves out codes that this
+// release does not know.
+func (r Report) Wire(loads media.Sources) (out []contract.PageWarning) {
 	for _, w := range r.Warnings {
-		if message := w.Message(); message != "" {
+		if message := w.Message(loads); message != "" {
 			out = append(out, contract.PageWarning{
 				Code:     string(w.Code),
 				Severity: string(w.Severity),

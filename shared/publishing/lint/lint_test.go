@@ -10,7 +10,10 @@ import (
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/media"
 )
+
+var published = media.Running()
 
 // site is the revision that pages of tests are in.
 var site = Revision{
@@ -20,6 +23,7 @@ var site = Revision{
 		"style.css", "data/list.json", "100%.png", "notes.md",
 	},
 	Scripts: true,
+	Loads:   published,
 }
 
 // found lists the findings in a file as "code line severity".
@@ -222,8 +226,9 @@ func TestSecretsAreFoundAndNotShown(t *testing.T) {
 		r := New(site).Check(path, []byte(body))
 		secrets := 0
 		for _, w := range r.Warnings {
-			if strings.Contains(w.Message()+w.Path+w.Subject, token[20:40]) || strings.Contains(w.Message(), "Ab+/Ab+/") {
-				t.Errorf("%s: %q shows the secret", path, w.Message())
+			said := w.Message(published)
+			if strings.Contains(said+w.Path+w.Subject, token[20:40]) || strings.Contains(said, "Ab+/Ab+/") {
+				t.Errorf("%s: %q shows the secret", path, w.Message(published))
 			}
 			if w.Code == SecretFound {
 				secrets++
@@ -251,7 +256,7 @@ func TestAFindingSaysWhatToWriteInstead(t *testing.T) {
 		`<script src="//a.example/x.js"></script>`: "script-src blocks scripts from https://a.example;",
 	} {
 		r := New(site).Check("docs/guide.html", []byte(body))
-		if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0].Message(), want) {
+		if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0].Message(published), want) {
 			t.Errorf("%s: %+v, want %q", body, r.Warnings, want)
 		}
 	}
@@ -263,15 +268,64 @@ func TestEveryCodeHasAMessage(t *testing.T) {
 			if instead == "" && (code == WrongCase || code == RootRelative) { // which always know
 				continue
 			}
-			m := Warning{Code: code, Subject: "x", Instead: instead}.Message()
+			m := Warning{Code: code, Subject: "x", Instead: instead}.Message(published)
 			if m == "" || strings.ContainsAny(m, "{}%") {
 				t.Errorf("%s says %q", code, m)
 			}
 		}
 	}
 	later := Report{Warnings: []Warning{{Code: "made_up_later", Path: "x"}, {Code: MissingTitle, Path: "x"}}}
-	if wire := later.Wire(); len(wire) != 1 || wire[0].Code != "missing_title" {
+	if wire := later.Wire(published); len(wire) != 1 || wire[0].Code != "missing_title" {
 		t.Errorf("codes of later releases are shown as %+v", wire)
+	}
+}
+
+func TestAFindingNamesTheHostsOfTheDeployment(t *testing.T) {
+	listed := media.Sources{
+		Scripts: []string{"cdn.example"},
+		Styles:  []string{"cdn.example", "*.fonts.example"},
+		Fonts:   []string{"*.fonts.example"},
+		Images:  []string{"cdn.example", "tiles.example:8443"},
+		Connect: []string{"data.example"},
+	}
+	const own = "; put the file into the artifact and name it by a relative path"
+	const scripts, styles = "script-src blocks scripts from https://unpkg.com", "style-src blocks styles from https://unpkg.com"
+	const fonts = "font-src blocks fonts from https://unpkg.com"
+	const script = `<script src="https://unpkg.com/x.js"></script>`
+	const style = `<link rel=stylesheet href="https://unpkg.com/x.css">`
+	const font = `<link rel=preload as=font href="https://unpkg.com/x.woff2">`
+	none := media.Sources{}
+	for _, tt := range []struct {
+		from   media.Sources
+		page   string
+		blocks string // empty: nothing
+	}{
+		{listed, `<script src="https://cdn.example/x.js"></script>`, ""},
+		{listed, script, scripts + own + ", or load it from cdn.example"},
+		{none, script, scripts + own},
+		{listed, `<link rel=stylesheet href="https://a.fonts.example/x.css">`, ""},
+		{listed, style, styles + own + ", or load it from one of cdn.example, *.fonts.example"},
+		{none, style, styles + own},
+		{listed, font, fonts + own + ", or use *.fonts.example"},
+		{none, font, fonts + own},
+		{listed, `<img alt="" src="https://tiles.example:8443/x.png">`, ""},
+		{listed, `<img alt="" src="https://tiles.example/x.png">`, "img-src blocks images from https://tiles.example" + own +
+			", write it as a data: URL, or use cdn.example, tiles.example:8443"},
+		{none, `<img alt="" src="https://unpkg.com/x.png">`,
+			"img-src blocks images from https://unpkg.com" + own + ", or write it as a data: URL"},
+		{listed, `<script>fetch("https://data.example/x.json")</script>`, ""},
+		{none, `<script>fetch("https://esm.sh/x.json")</script>`,
+			"connect-src blocks requests to https://esm.sh; put the data into the artifact and fetch it from there"},
+	} {
+		var got []string
+		revision := site
+		revision.Loads = tt.from
+		for _, w := range New(revision).Check("index.html", []byte(tt.page)).Warnings {
+			got = append(got, w.Message(tt.from))
+		}
+		if strings.Join(got, "\n") != tt.blocks {
+			t.Errorf("%s: %q, want %q", tt.page, got, tt.blocks)
+		}
 	}
 }
 
@@ -296,7 +350,8 @@ func TestALargeFirstPageIsReported(t *testing.T) {
 	if r := l.CheckSize(limits.LargeEntrypoint); len(r.Warnings) > 0 {
 		t.Errorf("at the limit: %+v", r)
 	}
-	if r := l.CheckSize(6 << 20); len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0].Message(), "6.3 MB") {
+	r := l.CheckSize(6 << 20)
+	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0].Message(published), "6.3 MB") {
 		t.Errorf("above it: %+v", r)
 	}
 	if r := New(Revision{Entrypoint: "a.png", Listing: true}).CheckSize(6 << 20); len(r.Warnings) > 0 {
@@ -362,7 +417,7 @@ func TestHostileFilesAreReadOnce(t *testing.T) {
 func checkShown(t *testing.T, r Report) {
 	t.Helper()
 	for _, w := range r.Warnings {
-		m := w.Message()
+		m := w.Message(published)
 		if m == "" || len(m) > 1000 || strings.ContainsFunc(m, func(c rune) bool {
 			return unicode.IsControl(c) || unicode.Is(unicode.Cf, c) || c == unicode.ReplacementChar
 		}) {

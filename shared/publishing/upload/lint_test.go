@@ -11,6 +11,7 @@ import (
 	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/lint"
 	"vitrine/shared/publishing/tree"
@@ -49,7 +50,8 @@ func TestADraftCarriesWhatIsWrongInItsPages(t *testing.T) {
 	if w := out.Warnings.Warnings[0]; w.Code != "missing_file" || w.Severity != "error" || w.Path != "index.html" || w.Line != 1 {
 		t.Errorf("the first is %+v", w)
 	}
-	if w := out.Warnings.Warnings[1]; w.Path != "notes.md" || w.Line != 2 || !strings.Contains(w.Message(), `"gone.md"`) {
+	w := out.Warnings.Warnings[1]
+	if w.Path != "notes.md" || w.Line != 2 || !strings.Contains(w.Message(media.Running()), `"gone.md"`) {
 		t.Errorf("the second is %+v", w)
 	}
 }

@@ -75,6 +75,7 @@ type Service struct {
 	Index   ContentIndex
 	Objects Objects
 	Limits  *limits.Limits
+	Loads   media.Sources // what pages may load from other hosts
 	Now     func() time.Time
 	// Lease is how long an attempt to finalize may take before another may take over. Zero means limits.FinalizeLease.
 	Lease time.Duration
