@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 	"time"
 
@@ -19,6 +20,24 @@ func (server *fakeServer) deletion(w http.ResponseWriter, _ *http.Request) {
 		d.Status, d.DeletesAt = contract.WorkspaceDeleting, &at
 	}
 	answer(w, 200, d)
+}
+
+func (server *fakeServer) settings(w http.ResponseWriter, _ *http.Request) {
+	answer(w, 200, contract.Settings{
+		WorkspaceName:      workspaceName,
+		AutoDeletionDays:   server.people.life,
+		AutoDeletionBounds: contract.AutoDeletionBounds{MinDays: 1, MaxDays: server.people.longest},
+	})
+}
+
+func (server *fakeServer) changeSettings(w http.ResponseWriter, r *http.Request) {
+	var in contract.UpdateSettings
+	if server.decode(r, &in); in.WorkspaceName != workspaceName || in.AutoDeletionDays < 1 ||
+		in.AutoDeletionDays > server.people.longest {
+		server.wrong = append(server.wrong, fmt.Sprintf("change-settings: it asks for %+v", in))
+	}
+	server.people.life = in.AutoDeletionDays
+	server.settings(w, r)
 }
 
 // requestDeletion ends every login, as the server does.

@@ -14,6 +14,7 @@ import (
 
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
 )
 
 // workspaceState is the state of the fake server: one artifact with its revisions and links, and the names of others.
@@ -25,6 +26,7 @@ type workspaceState struct {
 	drafts    map[string]int // routes before whose next call another client makes a draft, with yields
 	deleted   bool
 	pinned    bool
+	lasts     bool // the artifact does not expire
 	others    int // artifacts that exist in the list only
 	links     []contract.LinkRow
 	minted    int
@@ -125,6 +127,9 @@ func (w *workspaceState) refuses() (draft id.Revision, yes bool) {
 
 // ends returns when the artifact expires, or would have if it is pinned.
 func (w *workspaceState) ends() time.Time {
+	if w.lasts {
+		return limits.Never
+	}
 	if w.pinned {
 		return epoch.Add(-time.Hour)
 	}
@@ -325,7 +330,7 @@ func (server *fakeServer) pin(w http.ResponseWriter, r *http.Request) {
 		FileCount:  4,
 		SizeBytes:  2048,
 	}
-	if !server.world.pinned {
+	if !server.world.pinned && !server.world.lasts {
 		at := contract.At(epoch.Add(24 * time.Hour))
 		out.AutoDeleteAt = &at
 	}

@@ -38,6 +38,8 @@ type people struct {
 	device   map[string]any
 	older    int  // keys that exist without a login
 	leaving  bool // the workspace is being deleted
+	life     int  // days that new artifacts live
+	longest  int  // days that they may
 
 	bring     int    // artifacts that the claim token brings
 	claimedBy string // Idempotency-Key of the claim; "" for none
@@ -54,6 +56,8 @@ func newPeople() people {
 		ends:     epoch.Add(90 * 24 * time.Hour),
 		metadata: map[string]any{},
 		device:   map[string]any{},
+		life:     3,
+		longest:  7,
 	}
 }
 

@@ -12,9 +12,9 @@ import (
 var (
 	ofPeople = []string{
 		"pin", "unpin", "workspace", "keys", "list-keys", "revoke-key", "claim", "deletion", "request-deletion",
-		"cancel-deletion", "ask-export", "export",
+		"cancel-deletion", "ask-export", "export", "settings", "change-settings",
 	}
-	withBody = []string{"visibility", "link", "resolve", "keys", "claim", "request-deletion"}
+	withBody = []string{"visibility", "link", "resolve", "keys", "claim", "request-deletion", "change-settings"}
 )
 
 // routeAPI serves the api host.
@@ -59,6 +59,8 @@ func (server *fakeServer) routeAPI(api *http.ServeMux) {
 		"GET " + deletion:                                              {"deletion", nil, server.deletion},
 		"POST " + deletion:                                             {"request-deletion", nil, server.requestDeletion},
 		"DELETE " + deletion:                                           {"cancel-deletion", nil, server.cancelDeletion},
+		"GET /v1/web/settings":                                         {"settings", nil, server.settings},
+		"PATCH /v1/web/settings":                                       {"change-settings", nil, server.changeSettings},
 		"POST " + export:                                               {"ask-export", nil, server.askExport},
 		"GET " + export:                                                {"export", nil, server.showExport},
 	} {

@@ -242,14 +242,15 @@ var (
 	agentForm   = regexp.MustCompile(`^vitrine/\S+ \([a-z0-9]+; [a-z0-9]+\)$`)
 	requestForm = regexp.MustCompile(`^[A-Za-z0-9_-]{8,128}$`)
 	idemForm    = regexp.MustCompile(
-		`^cli_(publish|login|edit|restore|link|pin|keys|claim|export)_` +
+		`^cli_(publish|login|edit|restore|link|pin|keys|claim|export|life)_` +
 			`([0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})(\.[0-9]+)?(\.whole)?$`)
 )
 
 // mutations carry an Idempotency-Key; open routes carry no bearer.
 var (
-	mutations = []string{"create", "finalize", "publish", "keys", "link", "pin", "unpin", "revoke-key", "claim", "ask-export"}
-	open      = []string{
+	mutations = []string{"create", "finalize", "publish", "keys", "link", "pin", "unpin", "revoke-key", "claim", "ask-export",
+		"change-settings"}
+	open = []string{
 		"discovery", "provision", "put", "metadata", "device", "token", "revoke", "content", "bundle",
 		"resolve", "volume",
 	}

@@ -13,6 +13,7 @@ import (
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
 )
 
 // Kinds of access links.
@@ -188,13 +189,13 @@ func (a *app) linkRows(ctx context.Context, by *client.Account, l madeLink) []sc
 
 // lifetime describes how long a link works if its artifact ends at an instant, of which the zero time is unknown.
 func (a *app) lifetime(l madeLink, artifact contract.Time) string {
-	pinned := !artifact.IsZero() && a.outlives(artifact)
+	lasts := !artifact.IsZero() && (a.outlives(artifact) || !limits.Ends(artifact.Time))
 	switch {
-	case !artifact.IsZero() && !pinned && (l.ExpiresAt == nil || artifact.Before(l.ExpiresAt.Time)):
+	case !artifact.IsZero() && !lasts && (l.ExpiresAt == nil || artifact.Before(l.ExpiresAt.Time)):
 		return "until " + screen.When(artifact.Time, a.now()) + ", when the artifact ends"
 	case l.ExpiresAt != nil:
 		return "until " + screen.When(l.ExpiresAt.Time, a.now())
-	case pinned && l.noEnd:
+	case lasts && l.noEnd:
 		return "until it is revoked"
 	}
 	return "until the link or the artifact ends"

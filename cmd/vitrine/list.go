@@ -120,11 +120,13 @@ func (a *app) showList(l contract.ArtifactList) error {
 	var rows [][]string
 	for _, s := range l.Data {
 		state := "expires " + screen.When(s.ExpiresAt.Time, a.now())
-		if a.outlives(s.ExpiresAt) {
-			state = "pinned"
-		}
-		if s.RevisionID == nil {
+		switch {
+		case s.RevisionID == nil:
 			state = "not published yet"
+		case a.outlives(s.ExpiresAt):
+			state = "pinned"
+		case !limits.Ends(s.ExpiresAt.Time):
+			state = doesNotExpire
 		}
 		rows = append(rows, []string{
 			string(s.ID), date(s.UpdatedAt), screen.Count(s.FileCount, "file"), screen.Bytes(s.SizeBytes), state, s.Title,

@@ -188,6 +188,8 @@ func number(ts *testscript.TestScript, text string) int {
 //	peer host NAME URL                change the discovery document
 //	peer result NAME VALUE            change a member of publish's answer
 //	peer cap count|file|total|left N  change the usage policy
+//	peer longest N                    artifacts of the workspace may live N days
+//	peer lasts                        the artifacts do not expire
 //	peer pow BITS                     ask for a proof of work
 //	peer rewrite FILE TEXT            write to a file of the person while the session is opened
 //	peer remove FILE                  remove it at that moment
@@ -248,6 +250,10 @@ func tellPeer(ts *testscript.TestScript, neg bool, args []string) {
 	case "remove":
 		name := ts.MkAbs(args[1])
 		p.onStart = func() { os.Remove(name) }
+	case "longest":
+		p.people.longest = number(ts, args[1])
+	case "lasts":
+		p.world.lasts = true
 	case "stale":
 		p.stale = number(ts, args[1])
 	case "calls":

@@ -49,11 +49,12 @@ func (a *app) pin(ctx context.Context, text string, keep bool) error {
 		return a.screen.Result("Pinned "+string(w.ID), screen.Row{Name: "Title", Value: w.Title},
 			screen.Row{Name: "Expires", Value: "never, while it is pinned"})
 	}
-	rows := []screen.Row{{Name: "Title", Value: w.Title}}
+	ends := doesNotExpire
 	if w.AutoDeleteAt != nil {
-		rows = append(rows, screen.Row{Name: "Expires", Value: screen.When(w.AutoDeleteAt.Time, a.now())})
+		ends = screen.When(w.AutoDeleteAt.Time, a.now())
 	}
-	return a.screen.Result("Unpinned "+string(w.ID), rows...)
+	return a.screen.Result("Unpinned "+string(w.ID), screen.Row{Name: "Title", Value: w.Title},
+		screen.Row{Name: "Expires", Value: ends})
 }
 
 const pinGuide = `vitrine pin ARTIFACT keeps an artifact from expiring; vitrine unpin ARTIFACT lets it expire again.

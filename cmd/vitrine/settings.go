@@ -121,6 +121,7 @@ func (a *app) configCommand() *cobra.Command {
 			func(_ context.Context, args []string) error { return a.unsetSetting(args[0]) }),
 		a.command("path", "Print the name of the file", configGuide, cobra.NoArgs,
 			func(context.Context, []string) error { return a.configPath() }),
+		a.workspaceCommand(),
 	)
 	return cmd
 }
@@ -251,6 +252,7 @@ const configGuide = `vitrine config shows and changes settings.
   vitrine config set color never
   vitrine config unset url
   vitrine config path                       prints the name of the file
+  vitrine config workspace life forever     how long new artifacts live, kept on the server
 
 Settings:
   url    the server; VITRINE_URL takes precedence; default http://localhost:8701

@@ -8,6 +8,7 @@ import (
 
 	"vitrine/cmd/vitrine/screen"
 	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/limits"
 )
 
 func (a *app) showCommand() *cobra.Command {
@@ -66,11 +67,17 @@ func (a *app) outlives(expires contract.Time) bool { return !expires.After(a.now
 
 // expiry describes when an existing artifact expires.
 func (a *app) expiry(at contract.Time) string {
-	if a.outlives(at) {
+	switch {
+	case a.outlives(at):
 		return "never, while it is pinned"
+	case !limits.Ends(at.Time):
+		return doesNotExpire
 	}
 	return screen.When(at.Time, a.now())
 }
+
+// doesNotExpire describes an artifact that has no end, pinned or not.
+const doesNotExpire = "does not expire"
 
 func (a *app) viewRows(v contract.AgentView) []screen.Row {
 	rows := []screen.Row{{Name: "Artifact", Value: string(v.ArtifactID)}, {Name: "Revision", Value: string(v.RevisionID)}}

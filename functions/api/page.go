@@ -9,6 +9,7 @@ import (
 
 	"vitrine/functions/wire"
 	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/limits"
 )
 
 // publicPage serves the public agent view to people who open its URL in a browser. It is plain markup without script or
@@ -30,14 +31,22 @@ func (h *Host) publicPage(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// expiry says when an artifact expires, or that it does not.
+func expiry(at time.Time) string {
+	if !limits.Ends(at) {
+		return "Does not expire"
+	}
+	return "Expires " + at.UTC().Format(time.RFC1123)
+}
+
 // page renders the view. It escapes every text of a stranger.
 func page(v contract.PublicAgentView) string {
 	var b strings.Builder
 	text := html.EscapeString
 	fmt.Fprintf(&b, `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">`+
-		`<title>%s</title><h1>%s</h1><p>Agent View of artifact %s, revision %s. Expires %s.</p>`+
+		`<title>%s</title><h1>%s</h1><p>Agent View of artifact %s, revision %s. %s.</p>`+
 		`<p><a href="%s" rel="noreferrer">Open %s</a></p><table><tr><th>File<th>Bytes<th>Type<th>SHA-256`,
-		text(v.Title), text(v.Title), v.ArtifactID, v.RevisionID, v.ExpiresAt.UTC().Format(time.RFC1123), text(v.RevisionContentURL), text(v.Entrypoint))
+		text(v.Title), text(v.Title), v.ArtifactID, v.RevisionID, expiry(v.ExpiresAt.Time), text(v.RevisionContentURL), text(v.Entrypoint))
 	for _, f := range v.Files {
 		fmt.Fprintf(&b, `<tr><td><a href="%s" rel="noreferrer">%s</a><td>%d<td>%s<td><code>%s</code>`,
 			text(f.URL), text(f.Path), f.SizeBytes, text(f.ContentType), f.SHA256)

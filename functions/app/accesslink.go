@@ -82,7 +82,7 @@ func (h *Host) opened(link contract.ResolveRequest, v view.View, address string)
 		},
 		CreatedAt: v.Artifact.CreatedAt,
 		ExpiresAt: v.Artifact.ExpiresAt,
-		Pinned:    !v.Artifact.PinnedAt.IsZero(),
+		Kept:      v.Artifact.Lasts(),
 	}
 }
 

@@ -89,6 +89,7 @@ func TestAnArtifactsPage(t *testing.T) {
 		"private": {private, []string{"Private", "Make it unlisted", `value="share"`, "Revoked", "Expired"}, []string{"Make it private", linkPath, "/address"}},
 		"locked":  {locked, []string{"Links off", "Turn the links back on", "Make it private", linkPath + "/revoke"}, []string{"Make the link", "/address"}},
 		"pinned":  {pinned, []string{"Pinned", "not while it is pinned", "/unpin"}, []string{"/pin\""}},
+		"lasting": {lasting, []string{"<dd>does not expire</dd>", "It does not expire, pinned or not.", "/pin\""}, []string{"2100", "Pinned"}},
 		"deleted": {deleted, []string{"has ended", "Nobody any more", `<dt>Ended</dt><dd><time datetime="2026-03-14T10:00:00Z"`}, []string{"<form class", "/delete", "/revoke", "/address", "/v/"}},
 		"ended":   {ended, []string{"has ended", "Nobody any more"}, []string{"<form class", "/delete", "/revoke", "/address", "/v/"}},
 		"draft":   {draft, []string{"not published yet", "until a revision is published", "/delete"}, []string{"/links", "/pin", "/title", "/v/"}},

@@ -159,8 +159,8 @@ func (h *Host) tier(t limits.Tier) pages.Limits {
 		Files:        p.FileCount,
 		FileSize:     p.FileSize,
 		ArtifactSize: p.ArtifactSize,
-		DefaultLife:  p.DefaultLife,
-		LongestLife:  p.MaxLife,
+		DefaultLife:  finite(p.DefaultLife),
+		LongestLife:  finite(p.MaxLife),
 		PerMinute:    l.Actor.Limit,
 		Pins:         p.LiveArtifacts,
 	}

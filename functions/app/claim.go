@@ -96,13 +96,18 @@ func (h *Host) claimed(v browserSession, c contract.Claimed) pages.Done {
 	case count >= limits.ClaimListed: // the ids in the answer stop there
 		what = "All artifacts are"
 	}
+	lives := fmt.Sprintf("Instead of %s, artifacts last %s",
+		pages.Span(h.Operators.Limits.Tiers[limits.Ephemeral].DefaultLife), pages.Life(l.DefaultLife))
+	if l.DefaultLife != l.LongestLife {
+		lives += ", or up to " + pages.Life(l.LongestLife) + " if you ask for it"
+	}
 	done := pages.Done{
 		Layout:  v.layout(""),
 		Heading: "Claimed",
 		Subject: v.Actor.Workspace.Name,
 		Points: []string{
 			what + " yours now.",
-			fmt.Sprintf("Instead of one day, artifacts last for %s, or for up to %s if you ask for it.", pages.Span(v.Actor.Workspace.Life(v.Actor.Policy)), pages.Span(l.LongestLife)),
+			lives + ".",
 			fmt.Sprintf("You can publish %d new artifacts a day, within the limits of your workspace.", l.PerDay),
 		},
 		Fine: "The key that published them has ended, and nobody got into your workspace with them; links that were " +

@@ -9,6 +9,7 @@ import (
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/lint"
@@ -99,6 +100,9 @@ func pinned(s *fakeServices) {
 		p.Bundle = artifact.Availability{Status: "pending", RetryAfter: 42 * time.Second}
 	}
 }
+
+// lasting is an artifact that does not expire, although it is not pinned.
+func lasting(s *fakeServices) { s.artifact.ExpiresAt = limits.Never }
 
 // warned is an artifact with findings, one of them in a path that turns the direction of writing.
 func warned(s *fakeServices) {

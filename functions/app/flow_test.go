@@ -209,7 +209,8 @@ func TestAClaimShowsWhatItBringsAndWhere(t *testing.T) {
 	wantCalls(t, "the preview", s, "Look "+claimToken)
 	body = text(t, signedIn(handler, "POST", "/claim/confirm", url.Values{"claim_token": {claimToken}, "once": {onceOf(t, body)}}))
 	expect.Has(t, "the end", body,
-		"Claimed", "One artifact is yours now.", "3 days", "100 new artifacts a day", `href="/artifacts/`+artifactID)
+		"Claimed", "One artifact is yours now.",
+		"Instead of 1 day, artifacts last 3 days, or up to 7 days if you ask for it.", "100 new artifacts a day", `href="/artifacts/`+artifactID)
 	for path, bad := range map[string]string{"/claim": "ap_ct_wrong", "/claim/confirm": claimToken} {
 		if path == "/claim/confirm" {
 			s.fail = fault.New(fault.NotFound, "redeemed by somebody")

@@ -121,10 +121,18 @@ func (h *Host) limits(v browserSession) pages.Limits {
 		Files:        p.FileCountCap,
 		FileSize:     p.FileSizeCapBytes,
 		ArtifactSize: p.ArtifactSizeCapBytes,
-		DefaultLife:  v.Actor.Workspace.Life(v.Actor.Policy),
-		LongestLife:  time.Duration(p.MaxTTLSeconds) * time.Second,
+		DefaultLife:  finite(v.Actor.Workspace.Life(v.Actor.Policy)),
+		LongestLife:  finite(time.Duration(p.MaxTTLSeconds) * time.Second),
 		PerMinute:    p.ActorRateLimitPerMinute,
 	}
+}
+
+// finite returns a life as the pages have it: zero if it has no end.
+func finite(life time.Duration) time.Duration {
+	if life >= limits.Forever {
+		return 0
+	}
+	return life
 }
 
 func (h *Host) artifactRows(list []artifact.Artifact) []pages.Artifact {
@@ -158,7 +166,7 @@ func (h *Host) artifactRow(a *artifact.Artifact) pages.Artifact {
 	case a.PublishedAt.IsZero():
 		row.Status = "Draft"
 	}
-	if a.Status != artifact.Deleted && !row.Pinned {
+	if a.Status != artifact.Deleted && !a.Lasts() {
 		row.ExpiresAt = a.ExpiresAt
 	}
 	return row

@@ -72,7 +72,8 @@ func (h *Host) privatePage(a *seenArtifact, workspace, place string) pages.Priva
 	if h.Origins.MCP != h.Origins.API {
 		p.MCPURL = h.Origins.MCP
 	}
-	if a.PinnedAt.IsZero() {
+	p.Pinned = !a.PinnedAt.IsZero()
+	if !a.Lasts() {
 		p.ExpiresAt = a.ExpiresAt
 	}
 	if !newest {

@@ -89,17 +89,27 @@ func (h *Host) showSettings(
 		return err
 	}
 	if asked.Error == "" {
-		asked.Name, asked.Days = stored.WorkspaceName, strconv.Itoa(stored.AutoDeletionDays)
+		asked.Name, asked.Lasting = stored.WorkspaceName, stored.AutoDeletionDays >= limits.ForeverDays
+		if !asked.Lasting {
+			asked.Days = strconv.Itoa(stored.AutoDeletionDays)
+		}
 	}
 	asked.Once = once()
 	asked.Least = stored.AutoDeletionBounds.MinDays
 	asked.Most = stored.AutoDeletionBounds.MaxDays
+	if asked.Most >= limits.ForeverDays {
+		asked.Most = 0
+	}
 	p.Change = &asked
 	return h.page(w, status, p)
 }
 
 func (h *Host) updateSettings(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 	days, _ := strconv.Atoi(form["days"]) // a text that is not a number makes 0 days, which is refused
+	lasting := form["forever"] != ""
+	if lasting {
+		days = limits.ForeverDays
+	}
 	asked := contract.UpdateSettings{WorkspaceName: form["name"], AutoDeletionDays: days}
 	command, err := commandOf(v, idempotency.UpdateSettings, "", form["once"], asked)
 	if err != nil {
@@ -108,7 +118,7 @@ func (h *Host) updateSettings(w http.ResponseWriter, r *http.Request, v browserS
 	_, err = h.Account.UpdateSettings(r.Context(), v.Actor, command, nil, asked)
 	if fault.CodeOf(err) == fault.InvalidRequest {
 		web.Failed(r.Context(), fault.InvalidRequest, err)
-		return h.refuseSettings(w, r, v, pages.Change{Name: form["name"], Days: form["days"]}, days)
+		return h.refuseSettings(w, r, v, pages.Change{Name: form["name"], Days: form["days"], Lasting: lasting}, days)
 	}
 	if err != nil {
 		return err
@@ -129,6 +139,9 @@ func (h *Host) refuseSettings(
 	asked.Error = fmt.Sprintf("Nothing was changed: give it a name of 1 to %d characters.", limits.WorkspaceNameRunes)
 	if b := stored.AutoDeletionBounds; days < b.MinDays || days > b.MaxDays {
 		asked.Wrong, asked.Error = "days", fmt.Sprintf("Nothing was changed: choose %d to %d days.", b.MinDays, b.MaxDays)
+		if b.MaxDays >= limits.ForeverDays {
+			asked.Error = "Nothing was changed: give a number of days, or choose that artifacts do not expire."
+		}
 	}
 	return h.showSettings(w, r, v, http.StatusBadRequest, asked)
 }

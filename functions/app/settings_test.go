@@ -53,6 +53,38 @@ func TestBadSettingsAreExplained(t *testing.T) {
 	}
 }
 
+// mayLast is a workspace whose artifacts need not expire.
+func mayLast(s *fakeServices) {
+	s.actor.Policy.MaxLife = limits.Forever
+	s.numbers.Tiers[limits.Free] = s.actor.Policy
+}
+
+func TestArtifactsNeedNotExpireWhereTheTierAllowsIt(t *testing.T) {
+	s := newServices()
+	mayLast(s)
+	h := s.handler()
+	body := text(t, signedIn(h, "GET", "/settings", nil))
+	expect.Has(t, "the form", body, `type="number" value="3" min="1" autocomplete`, `type="checkbox" value="yes" aria`,
+		"or not at all", "<dd>3 days, or forever</dd>")
+	post := func(days, forever string) string {
+		fields := url.Values{"name": {"Bay"}, "days": {days}, "forever": {forever}, "once": {onceOf(t, body)}}
+		text(t, signedIn(h, "POST", "/settings", fields))
+		return text(t, signedIn(h, "GET", "/settings", nil))
+	}
+	expect.Has(t, "forever", post("3", "yes"), `type="number" value="" min="1"`, `type="checkbox" value="yes" checked`,
+		"<dd>forever</dd>")
+	if got := s.actor.Workspace.AutoDays; got != limits.ForeverDays {
+		t.Errorf("stored %d days, want %d", got, limits.ForeverDays)
+	}
+	expect.Has(t, "a year", post("365", ""), `type="number" value="365" min="1"`, "<dd>365 days, or forever</dd>")
+	r := signedIn(h, "POST", "/settings", url.Values{"name": {"Bay"}, "days": {""}, "once": {"page-0123456789"}})
+	wantAnswer(t, "neither", r, 400, "give a number of days, or choose that artifacts do not expire")
+	s = newServices()
+	r = signedIn(s.handler(), "POST", "/settings",
+		url.Values{"name": {"Bay"}, "days": {"3"}, "forever": {"yes"}, "once": {"page-0123456789"}})
+	wantAnswer(t, "forever where it is not allowed", r, 400, "choose 1 to 7 days")
+}
+
 func TestOnlyManagersSeeTheFormAndTheRecord(t *testing.T) {
 	expect.Lacks(t, "a reader's page", page(t, "/settings", reader), `action="/settings"`)
 	s := newServices()

@@ -93,7 +93,7 @@ func endOf(a *artifact.Artifact) time.Time {
 		return time.Time{}
 	case a.Status == artifact.Deleted:
 		return a.DeletedAt
-	case a.PinnedAt.IsZero():
+	case !a.Lasts():
 		return a.ExpiresAt
 	}
 	return time.Time{}

@@ -147,6 +147,7 @@ var states = []state{
 	{name: "connections", path: "/connections?agents=here", set: all(crowd, vouching, describe)},
 	{name: "connections-empty", path: "/connections", set: nothing},
 	{name: "settings", path: "/settings", set: exported(export.Ready)},
+	{name: "settings-forever", path: "/settings", set: mayLast},
 	{name: "settings-reader", path: "/settings", set: reader},
 	{name: "settings-pending", path: "/settings", set: exported(export.Pending)},
 	{name: "settings-bad-name", path: "/settings", act: fill("name", " ", submit)},

@@ -15,6 +15,7 @@ import (
 	"vitrine/scripts/testkit/browser"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/limits"
 )
 
 func TestLinksThatDoNotOpen(t *testing.T) {
@@ -180,6 +181,17 @@ func TestWhatIsKeptDoesNotExpire(t *testing.T) {
 	if got := p.Text(".placard"); !strings.Contains(got, "Kept: it does not expire") ||
 		strings.Contains(strings.ToLower(got), "expired") || strings.Contains(got, "Expires") {
 		t.Errorf("shows %q", got)
+	}
+	p.Go(g.link("lasting", g.shows("Lasting", "plain", "report.html", htmlType, func(r *contract.Resolved) {
+		r.AgentView.ExpiresAt = contract.At(limits.Never)
+	})))
+	p.Wait(`document.title === "Lasting | Vitrine"`)
+	if got := p.Text(".placard"); !strings.Contains(got, "it does not expire") || strings.Contains(got, "2100") {
+		t.Errorf("of what has no end it shows %q", got)
+	}
+	until := `document.querySelector('[data-field="until"]').textContent`
+	if got := browser.Eval[string](&p.Document, until); got != "does not expire" {
+		t.Errorf("its details show %q, want that it does not expire", got)
 	}
 	p.Go(g.link("ending", g.shows("Ending", "plain", "report.html", htmlType)))
 	p.Wait(`document.title === "Ending | Vitrine"`)

@@ -1,6 +1,7 @@
 package assembly
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -59,8 +60,11 @@ func (s *Services) CreateTables(ctx context.Context) error {
 	if err := dynamo.CreateTables(ctx, s.Config.dynamodb(), s.Config.Tables); err != nil {
 		return err
 	}
-	return s.Stores.Workspaces.InitQuota(ctx, ephemeral.Quota{PerMinute: limits.ProvisionQuota}, s.Config.Now())
+	return s.Stores.Workspaces.InitQuota(ctx, ephemeral.Quota{PerMinute: s.perMinute()}, s.Config.Now())
 }
+
+// perMinute returns how many ephemeral workspaces a new deployment makes in a minute.
+func (s *Services) perMinute() int { return cmp.Or(s.Config.Policy.PerMinute, limits.ProvisionQuota) }
 
 // Peppers returns the keys that hash credentials. It needs the ring pepper.
 func (s *Services) Peppers() (keyring.Derived, error) {

@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"vitrine/scripts/testkit/browser"
+	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/limits"
 )
 
@@ -205,6 +206,14 @@ func TestTheCardKeepsToItselfWhatItDoesNotKnow(t *testing.T) {
 	h.card.WaitText("everyone who has the link")
 	if got := h.card.Text("#ends"); got != "never, while it is pinned" {
 		t.Errorf("a pinned artifact ends %q", got)
+	}
+	p = publication()
+	p["structuredContent"].(jsonObject)["expires_at"] = contract.At(limits.Never)
+	p["_meta"] = jsonObject{cardKey: cardFacts{Visibility: "private"}}
+	h.deliver(t, p)
+	h.card.WaitText("does not expire")
+	if got := h.card.Text("#ends"); got != "does not expire" {
+		t.Errorf("an artifact without an end ends %q", got)
 	}
 }
 

@@ -188,8 +188,11 @@ func (h *Host) nudgeOf(a *artifact.Artifact) string {
 	return h.nudge(a.ExpiresAt)
 }
 
-// nudge returns a note that an artifact ends soon; empty if it does not.
+// nudge returns a note that an artifact ends soon, or never; empty otherwise.
 func (h *Host) nudge(ends time.Time) string {
+	if !limits.Ends(ends) {
+		return "It does not expire."
+	}
 	if left := ends.Sub(h.Now()); left <= 0 || left > soon {
 		return ""
 	}

@@ -22,6 +22,7 @@ import (
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/edit"
 	"vitrine/shared/publishing/lint"
@@ -237,6 +238,13 @@ func TestAResultSaysTheSameInTextAndStructure(t *testing.T) {
 	nudged := e.toolAnswer(t, "publish_artifact", args)
 	if len(nudged.Content) != 3 || !strings.Contains(nudged.Content[2].Text, "2026-11-23T12:00:00Z") {
 		t.Errorf("an artifact that ends soon: %v", nudged.Content)
+	}
+	out.Published.ExpiresAt = limits.Never
+	lasting := e.toolAnswer(t, "publish_artifact", args)
+	if len(lasting.Content) != 3 || lasting.Content[2].Text != "It does not expire." ||
+		!strings.Contains(lasting.Content[0].Text, contract.At(limits.Never).UTC().Format("2006-01-02T15:04:05.000Z")) ||
+		!strings.Contains(instructions, limits.Never.Format("2006-01-02T15:04:05.000Z")) {
+		t.Errorf("an artifact without an end: %v", lasting.Content)
 	}
 }
 

@@ -34,6 +34,24 @@ func (m *Member) call(method, path string) call {
 	}
 }
 
+const settingsPath = "/v1/web/settings"
+
+// Settings returns the settings of the workspace.
+func (m *Member) Settings(ctx context.Context) (s contract.Settings, err error) {
+	err = m.caller.do(ctx, m.call(http.MethodGet, settingsPath), &s)
+	return s, err
+}
+
+// UpdateSettings changes the settings of the workspace.
+func (m *Member) UpdateSettings(
+	ctx context.Context, idem string, asked contract.UpdateSettings,
+) (s contract.Settings, err error) {
+	c := m.call(http.MethodPatch, settingsPath)
+	c.idem, c.body = idem, asked
+	err = m.caller.do(ctx, c, &s)
+	return s, err
+}
+
 var (
 	publicForm    = regexp.MustCompile(`^ap_pk_[a-z]+_([0-9A-HJKMNP-TV-Z]{16})_`)
 	workspaceForm = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)

@@ -135,7 +135,8 @@ type Private struct {
 	MCPURL               string     // empty: there is no MCP host
 	Revisions            []Revision // that can be shown, newest first
 	More                 bool       // Revisions are not all
-	CreatedAt, ExpiresAt time.Time  // ExpiresAt is zero while it is pinned
+	CreatedAt, ExpiresAt time.Time  // ExpiresAt is zero if it does not expire
+	Pinned               bool
 }
 
 // Size returns the size of the file on show; 0 for a list of files.

@@ -69,7 +69,7 @@ func (a Artifact) Ended() bool { return a.Status == "Expired" || a.Status == "De
 type Limits struct {
 	PerDay, Files            int
 	FileSize, ArtifactSize   int64
-	DefaultLife, LongestLife time.Duration
+	DefaultLife, LongestLife time.Duration // zero: artifacts do not expire
 	PerMinute                int
 	Pins                     int
 }
@@ -180,7 +180,8 @@ type Session struct {
 type Change struct {
 	Once, Name  string
 	Days        string // the default lifetime of new artifacts
-	Least, Most int    // of Days
+	Lasting     bool   // they do not expire instead
+	Least, Most int    // of Days; Most is zero if artifacts need not expire
 	Wrong       string // the field that Error is about: name or days
 	Error       string
 }

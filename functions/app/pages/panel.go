@@ -59,7 +59,7 @@ type Opened struct {
 	Mode           string // how it is shown
 	Shown
 	CreatedAt, ExpiresAt time.Time
-	Pinned               bool // it does not end at ExpiresAt
+	Kept                 bool // it does not end at ExpiresAt
 }
 
 // Kinds returns what the pages call files as JSON, so that the script of the viewer uses the same words.

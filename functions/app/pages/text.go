@@ -16,6 +16,7 @@ var functions = template.FuncMap{
 	"size":    size,
 	"most":    most,
 	"span":    Span,
+	"life":    Life,
 	"wait":    Wait,
 	"utc":     utc,
 	"ago":     func(at time.Time) string { return utc(at) }, // clocks replaces it
@@ -100,6 +101,14 @@ func Span(d time.Duration) string {
 		}
 	}
 	return plural(int(d/time.Second), "second")
+}
+
+// Life formats how long artifacts last; zero: they do not expire.
+func Life(d time.Duration) string {
+	if d == 0 {
+		return "forever"
+	}
+	return Span(d)
 }
 
 // Wait formats how long a person has to wait, rounded up.

@@ -20,9 +20,10 @@ func (s *snapshot) checkDue(b *breaches, a *artifact) {
 		}
 		kind, latest = "DUE#PURGE#", a.meta.number("updated")
 	}
-	if latest == math.MaxInt64 { // pinned, without a draft
-		if a.meta.has("g2p") || a.meta.has("g2s") {
-			b.add("I2: artifact %s is pinned and falls due as %q", a.id, a.meta.text("g2p"))
+	if latest == math.MaxInt64 { // it does not expire and has no draft
+		moving := s.workspaces[a.meta.text("own")].has("into") // it falls due as before its claim, or no longer
+		if !moving && (a.meta.has("g2p") || a.meta.has("g2s")) {
+			b.add("I2: artifact %s does not expire and falls due as %q", a.id, a.meta.text("g2p"))
 		}
 		return
 	}
@@ -42,7 +43,7 @@ func (s *snapshot) checkDue(b *breaches, a *artifact) {
 // next returns when a live artifact that ends at an instant needs attention next; the maximum if
 // never.
 func next(a *artifact, ends int64) int64 {
-	if a.meta.has("pin_at") {
+	if a.meta.has("pin_at") || ends == limits.Never.UnixMilli() {
 		ends = math.MaxInt64
 	}
 	if at := a.meta.number("draft_at"); at != 0 {

@@ -34,7 +34,8 @@ func (s *snapshot) checkCounters(b *breaches, l *limits.Limits) {
 			}
 		case "d":
 			used[parts[1]+" "+parts[2]] += c
-			if most := l.Tiers[s.tier(parts[1])].NewArtifactsPerDay / limits.AllowanceShards; c > int64(most) {
+			most := (l.Tiers[s.tier(parts[1])].NewArtifactsPerDay + limits.AllowanceShards - 1) / limits.AllowanceShards
+			if c > int64(most) {
 				b.add("I5: the counter %s holds %d of %d", name, c, most)
 			}
 		case "b":

@@ -175,7 +175,7 @@ func (t *transaction) moveCurrent(p artifact.Publication) {
 		u.set("title", p.Revision.Title)
 	}
 	u.requirePresence("pin_at", p.Pinned)
-	if p.Pinned { // a pinned artifact does not expire: only its draft was due
+	if p.Pinned || !limits.Ends(p.ExpiresAt) { // only its draft was due
 		u.unschedule()
 	} else {
 		u.set("g2s", millisKey(p.ExpiresAt))

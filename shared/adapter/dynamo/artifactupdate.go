@@ -109,9 +109,9 @@ func (u *artifactUpdate) move(to id.Workspace) {
 	u.set("g1p", artifactsOf(to))
 }
 
-// schedule writes when the artifact is due in state a. A pinned artifact without a draft is never due.
+// schedule writes when the artifact is due in state a. One that does not expire and has no draft is never due.
 func (u *artifactUpdate) schedule(a artifact.Artifact) {
-	if !a.PinnedAt.IsZero() && a.Draft == "" {
+	if a.Lasts() && a.Draft == "" {
 		u.unschedule()
 		return
 	}

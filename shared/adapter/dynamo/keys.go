@@ -379,11 +379,11 @@ func queueShard(kind string, n int) string { return queuePrefix(kind) + strconv.
 // queuePrefix returns the prefix of the names of all partitions of a kind.
 func queuePrefix(kind string) string { return "DUE#" + kind + "#" }
 
-// nextDue returns when an artifact is due: when its draft is discarded or, unless it is pinned, when it expires,
-// whichever comes first. The result is meaningless for a pinned artifact without a draft, which is never due.
+// nextDue returns when an artifact is due: when its draft is discarded or when it expires, whichever comes first. The
+// result is meaningless for an artifact without a draft that does not expire, which is never due.
 func nextDue(a artifact.Artifact, draftLife time.Duration) string {
 	at := a.ExpiresAt
-	if d := a.DraftAt.Add(draftLife); a.Draft != "" && (d.Before(at) || !a.PinnedAt.IsZero()) {
+	if d := a.DraftAt.Add(draftLife); a.Draft != "" && (d.Before(at) || a.Lasts()) {
 		at = d
 	}
 	return millisKey(at)

@@ -11,7 +11,6 @@ import (
 	"vitrine/shared/entry/claim"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/id"
-	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/artifact"
 )
 
@@ -80,7 +79,7 @@ func (s Claims) MoveArtifact(ctx context.Context, a artifact.Artifact) error {
 	u.set("exp", a.ExpiresAt)
 	if a.Status == artifact.Live {
 		u.set("g1p", artifactsOf(a.Owner))
-		u.set("g2s", nextDue(a, limits.DraftLife))
+		u.schedule(a)
 	} else {
 		u.set("g1p", deletedOf(a.Owner))
 	}

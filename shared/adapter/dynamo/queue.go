@@ -50,30 +50,21 @@ func (s Queue) RescheduleArtifact(ctx context.Context, a sweep.Artifact) error {
 	u := updateLive(a.ID)
 	u.keepVersion = true
 	u.requireValue("ver", a.Version)
-	if !a.PinnedAt.IsZero() && a.Draft == "" {
-		u.unschedule()
-	} else {
-		u.set("g2s", nextDue(a.Artifact, limits.DraftLife))
-	}
+	u.schedule(a.Artifact)
 	return s.changeArtifact(ctx, u)
 }
 
 // Discard implements sweep.Store.
 func (s Queue) Discard(ctx context.Context, a sweep.Artifact, at time.Time, e event.Event) error {
-	pinned := !a.PinnedAt.IsZero()
 	u := updateArtifact(a.ID)
 	u.set("updated", at)
 	u.remove("draft", "draft_at")
 	u.requireValue("draft", string(a.Draft))
 	u.requireValue("ver", a.Version)
-	u.requirePresence("pin_at", pinned)
-	if pinned { // a pinned artifact does not expire: only the draft was due
-		u.unschedule()
-	} else {
-		without := a.Artifact
-		without.Draft = ""
-		u.set("g2s", nextDue(without, limits.DraftLife))
-	}
+	u.requirePresence("pin_at", !a.PinnedAt.IsZero())
+	without := a.Artifact
+	without.Draft = ""
+	u.schedule(without)
 	t := s.begin()
 	t.updateArtifact(u, overtaken)
 	t.update(revisionKey(a.ID, a.Draft), "SET #status = :retained, #g2p = :purge, #g2s = :now", "#status = :draft", values{

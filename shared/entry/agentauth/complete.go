@@ -200,7 +200,7 @@ func (s *Service) move(by credential.Actor, m lookup, now time.Time) claim.Move 
 		Member:       by.Member,
 		Registration: r.ID,
 		Attempt:      r.Attempt.Number,
-		MinExpiry:    now.Add(by.Workspace.Life(by.Policy)),
+		MinExpiry:    limits.End(now, by.Workspace.Life(by.Policy)),
 		At:           now,
 		Events:       []event.Event{claimed, record(r, by.Workspace.ID, now, event.ClaimCompleted, by.Event(), by.RequestID)},
 	}

@@ -140,7 +140,7 @@ func (s *Service) move(by credential.Actor, t Token, now time.Time) Move {
 		Token:        t,
 		Member:       by.Member,
 		Registration: t.Registration,
-		MinExpiry:    now.Add(by.Workspace.Life(by.Policy)),
+		MinExpiry:    limits.End(now, by.Workspace.Life(by.Policy)),
 		At:           now,
 		Events:       []event.Event{by.Record(now, event.WorkspaceClaimed, event.OnWorkspace, string(t.Workspace), "workspace "+string(t.Workspace))},
 	}

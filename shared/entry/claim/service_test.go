@@ -156,6 +156,16 @@ func TestAClaimMovesTheWorkspaceInOneCommit(t *testing.T) {
 	}
 }
 
+func TestAClaimIntoAWorkspaceWithoutExpiryTakesTheEndAway(t *testing.T) {
+	e := newClaimEnv(t, 1)
+	e.by.Policy.MaxLife, e.by.Workspace.AutoDays = limits.Forever, limits.ForeverDays
+	_, err := e.claim(t, nil)
+	expect.OK(t, err)
+	if got := e.store.moved[0].MinExpiry; !got.Equal(limits.Never) {
+		t.Errorf("what lives ends at %v, want never", got)
+	}
+}
+
 func TestT68EveryTokenThatCannotBeUsedIsTheSameNotFound(t *testing.T) {
 	want := ""
 	for name, change := range map[string]func(e *claimEnv){

@@ -10,13 +10,14 @@ import (
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/rate"
 )
 
 // The bounds of a quota.
 const (
 	LeastQuota = 1
-	MostQuota  = 100
+	MostQuota  = limits.MaxProvisionQuota
 )
 
 // ErrQuotaChanged reports that the quota changed since it was read.

@@ -157,6 +157,25 @@ func TestTheRecordSaysWhatIsDifferent(t *testing.T) {
 	}
 }
 
+func TestALifeWithoutAnEndIsASetting(t *testing.T) {
+	by := administrator()
+	by.Policy.MaxLife = limits.Forever
+	for days, want := range map[int]fault.Code{
+		limits.ForeverDays: "", 3650: "", limits.ForeverDays + 1: fault.InvalidRequest, 0: fault.InvalidRequest,
+	} {
+		s, store := newService(t)
+		asked := contract.UpdateSettings{WorkspaceName: "Seals", AutoDeletionDays: days}
+		got, err := s.UpdateSettings(t.Context(), by, idempotency.Command{}, nil, asked)
+		expect.Code(t, err, want)
+		if want == "" && (got.AutoDeletionDays != days || got.AutoDeletionBounds.MaxDays != limits.ForeverDays) {
+			t.Errorf("UpdateSettings to %d days = %+v", days, got)
+		}
+		if days == limits.ForeverDays && store.updates[0].Event.Detail != "artifacts do not expire unless asked otherwise" {
+			t.Errorf("the record says %q", store.updates[0].Event.Detail)
+		}
+	}
+}
+
 func TestOnlyAdministratorsSeeAndChangeWhatIsTheirs(t *testing.T) {
 	s, _ := newService(t)
 	reader := administrator()

@@ -102,7 +102,11 @@ func changes(was, is workspace.Workspace, p limits.Policy) string {
 		said = append(said, fmt.Sprintf("name is now %q", is.Name))
 	}
 	if was.Life(p) != is.Life(p) {
-		said = append(said, fmt.Sprintf("artifacts live %d days unless asked otherwise", is.AutoDays))
+		lives := fmt.Sprintf("artifacts live %d days unless asked otherwise", is.AutoDays)
+		if is.Life(p) >= limits.Forever {
+			lives = "artifacts do not expire unless asked otherwise"
+		}
+		said = append(said, lives)
 	}
 	if said == nil {
 		return "nothing is different"

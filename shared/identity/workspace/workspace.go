@@ -136,7 +136,7 @@ func UsagePolicy(l *limits.Limits, tier limits.Tier, used *int) contract.UsagePo
 		DefaultTTLSeconds:          contract.Seconds(p.DefaultLife),
 		MinTTLSeconds:              contract.Seconds(p.MinLife),
 		MaxTTLSeconds:              contract.Seconds(p.MaxLife),
-		LiveArtifactsCap:           p.LiveArtifacts,
+		LiveArtifactsCap:           max(1, p.LiveArtifacts), // the contract has no zero
 		DailyNewArtifactAllowance:  p.NewArtifactsPerDay,
 		LifetimeRevisionCeiling:    p.Revisions,
 	}

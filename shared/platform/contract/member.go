@@ -51,7 +51,7 @@ type SettingsPolicy struct {
 // UpdateSettings changes both settings.
 type UpdateSettings struct {
 	WorkspaceName    string `json:"workspace_name" minLength:"1" maxLength:"120"`
-	AutoDeletionDays int    `json:"auto_deletion_days" minimum:"1" maximum:"90"`
+	AutoDeletionDays int    `json:"auto_deletion_days" minimum:"1" maximum:"24000"`
 }
 
 // AuditRow is one entry of a workspace's audit log. RequestID is empty if it is unknown.

@@ -49,6 +49,9 @@ func End(now time.Time, life time.Duration) time.Time {
 	return now.Add(life)
 }
 
+// Ends reports whether what is said to end at an instant ends at all.
+func Ends(at time.Time) bool { return !at.Equal(Never) }
+
 // ExpiringSoon is how long before its end an artifact counts as one that expires soon.
 const ExpiringSoon = Day
 
@@ -73,7 +76,7 @@ const (
 
 	SessionLife       = Day              // upload session
 	PutURLLife        = 15 * time.Minute // presigned PUT
-	EphemeralArtifact = Day              // unclaimed artifact, counted from each publish
+	EphemeralArtifact = Day              // unclaimed artifact by default, counted from each publish
 	EphemeralKey      = 7 * Day          // key of an ephemeral workspace
 	ClaimTokenLife    = 7 * Day
 	TokenLife         = 7 * Day  // longest content or agent-view token
@@ -157,6 +160,9 @@ const (
 // setting in the table takes precedence.
 const ProvisionQuota = 17
 
+// MaxProvisionQuota is the largest such number.
+const MaxProvisionQuota = 100
+
 // The limits of streams. A body above StreamsAbove bytes holds a stream while it is sent. There are fewer streams for
 // bodies above LargeStreamsAbove.
 const (
@@ -200,7 +206,7 @@ type Policy struct {
 	MinLife            time.Duration
 	MaxLife            time.Duration
 	LiveArtifacts      int  // also caps pins
-	NewArtifactsPerDay int  // per UTC day; a multiple of AllowanceShards
+	NewArtifactsPerDay int  // per UTC day
 	Revisions          int  // published ones over an artifact's life
 	Reads              int  // of one artifact by signed URL in a ReadWindow, over all hosts; ReadsOf has the limit
 	NoIndex            bool // search engines are asked not to index

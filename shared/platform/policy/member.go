@@ -100,7 +100,7 @@ func (r *reader) anonymous(at string, raw json.RawMessage, p *Policy) {
 	}
 	tier := r.tier(at, raw, p.Tiers[limits.Ephemeral], members{
 		"per_minute": func(at string, raw json.RawMessage) {
-			p.PerMinute = int(r.number(at, raw, 1, maxAllowance, int64(p.PerMinute)))
+			p.PerMinute = int(r.number(at, raw, 1, limits.MaxProvisionQuota, int64(p.PerMinute)))
 		},
 	})
 	if most := limits.EphemeralKey; tier.MaxLife > most {

@@ -59,9 +59,12 @@ type Artifact struct {
 	DeletedAt   time.Time
 }
 
+// Lasts reports whether the artifact does not expire: it is pinned, or has no end.
+func (a *Artifact) Lasts() bool { return !a.PinnedAt.IsZero() || !limits.Ends(a.ExpiresAt) }
+
 // Active reports whether the artifact is neither deleted nor expired at an instant.
 func (a *Artifact) Active(now time.Time) bool {
-	return a != nil && a.Status == Live && (!a.PinnedAt.IsZero() || now.Before(a.ExpiresAt))
+	return a != nil && a.Status == Live && (a.Lasts() || now.Before(a.ExpiresAt))
 }
 
 // Readable reports whether content of the artifact may be shown at an instant.

@@ -51,7 +51,7 @@ func (a *Artifact) Detail(now time.Time) Detail {
 	if a.Current != "" {
 		d.Revision = &a.Current
 	}
-	if a.Status != Deleted && !d.Pinned {
+	if a.Status != Deleted && !a.Lasts() {
 		d.EndsAt.Time = a.ExpiresAt
 	}
 	return d

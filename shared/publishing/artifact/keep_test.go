@@ -64,6 +64,16 @@ func TestWhatMayBePinnedAndUnpinned(t *testing.T) {
 	expect.Code(t, err, fault.ArtifactNotFound)
 }
 
+func TestAnUnpinnedArtifactThatHadNoEndHasNone(t *testing.T) {
+	e := newEnv(t)
+	e.store.artifact.PinnedAt, e.store.artifact.ExpiresAt = e.now.Add(-time.Hour), limits.Never
+	got, err := e.Unpin(t.Context(), e.by, e.target())
+	expect.OK(t, err)
+	if p := e.store.commits[0].(Pinning); !p.Artifact.ExpiresAt.Equal(limits.Never) || !got.EndsAt.IsZero() || got.Pinned {
+		t.Errorf("it ends at %s and is answered as %+v, want no end", p.Artifact.ExpiresAt, got)
+	}
+}
+
 func TestAnUnpinnedArtifactStaysForAWhile(t *testing.T) {
 	for name, c := range map[string]struct{ left, want time.Duration }{
 		"that would have expired":       {-time.Hour, limits.UnpinnedLife},

@@ -253,7 +253,10 @@ func (s *Service) publication(by credential.Actor, t Target, now time.Time) (Pub
 		Event:       publishedEvent(by, now, a.ID, r.ID, a.Number+1, r.Title),
 	}
 	if by.Workspace.Tier() == limits.Ephemeral {
-		pub.ExpiresAt, pub.Renews = now.Add(limits.EphemeralArtifact), true
+		if end := limits.End(now, by.Policy.DefaultLife); end.After(a.ExpiresAt) { // what it has is not shortened
+			pub.ExpiresAt = end
+		}
+		pub.Renews = true
 		result.ExpiresAt = pub.ExpiresAt
 		if a.Shared(now) == "" {
 			pub.Share = newShare(a, now)

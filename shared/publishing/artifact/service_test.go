@@ -241,11 +241,46 @@ func TestAnEphemeralPublicationRenewsTheArtifactAndSharesIt(t *testing.T) {
 	got, err := e.Publish(t.Context(), e.by, e.target())
 	expect.OK(t, err)
 	p := e.store.commits[0].(Publication)
-	if !p.Renews || !p.ExpiresAt.Equal(e.now.Add(limits.EphemeralArtifact)) || p.Share == nil {
+	if !p.Renews || !p.ExpiresAt.Equal(e.now.Add(e.by.Policy.DefaultLife)) || p.Share == nil {
 		t.Errorf("%+v, want a renewed life and a share link", p)
 	}
 	if got.ShareURL == "" || got.PrivateURL != "" || !got.ExpiresAt.Equal(p.ExpiresAt) {
 		t.Errorf("%+v, want the share link alone", got)
+	}
+}
+
+// TestARenewalShortensNoLife publishes in an unclaimed workspace after its tier got a shorter life.
+func TestARenewalShortensNoLife(t *testing.T) {
+	e := newEnv(t)
+	e.draft()
+	e.by.Workspace.ClaimedAt = time.Time{}
+	e.by.Policy.DefaultLife = time.Hour
+	had := e.now.Add(limits.Day)
+	e.store.artifact.ExpiresAt = had
+	got, err := e.Publish(t.Context(), e.by, e.target())
+	expect.OK(t, err)
+	if p := e.store.commits[0].(Publication); !p.ExpiresAt.Equal(had) || !got.ExpiresAt.Equal(had) {
+		t.Errorf("it ends at %s and %s, want %s as before", p.ExpiresAt, got.ExpiresAt, had)
+	}
+}
+
+// TestWhatLastsHasNoEnd reads artifacts in the year 2120, when the instant that stands for no end is past.
+func TestWhatLastsHasNoEnd(t *testing.T) {
+	late := limits.Never.AddDate(20, 0, 0)
+	for name, c := range map[string]struct {
+		a     Artifact
+		lasts bool
+	}{
+		"without an end": {Artifact{Status: Live, ExpiresAt: limits.Never}, true},
+		"pinned":         {Artifact{Status: Live, ExpiresAt: late.AddDate(-1, 0, 0), PinnedAt: late}, true},
+		"a moment off":   {Artifact{Status: Live, ExpiresAt: limits.Never.Add(-time.Millisecond)}, false},
+	} {
+		if got := c.a.Lasts(); got != c.lasts || c.a.Active(late) != c.lasts {
+			t.Errorf("%s: Lasts() = %t, Active() = %t, want %t", name, got, c.a.Active(late), c.lasts)
+		}
+		if got := c.a.Detail(late).EndsAt; got.IsZero() != c.lasts {
+			t.Errorf("%s: it ends at %v, that it lasts is %t", name, got, c.lasts)
+		}
 	}
 }
 

@@ -114,7 +114,7 @@ func (s *Sweeper) artifact(ctx context.Context, a Artifact) error {
 	switch { // expiry first, because it ends the draft too
 	case a.Status != artifact.Live:
 		return nil
-	case a.PinnedAt.IsZero() && !now.Before(a.ExpiresAt):
+	case !a.Active(now):
 		return s.Store.Expire(ctx, a, now, record(event.ArtifactExpired, event.OnArtifact, string(a.ID)))
 	case a.Draft != "" && !now.Before(a.DraftAt.Add(limits.DraftLife)):
 		e := record(event.RevisionRetained, event.OnRevision, string(a.Draft))

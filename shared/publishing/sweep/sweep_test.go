@@ -43,6 +43,14 @@ func TestAnArtifactIsExpiredOrItsDraftDiscardedWhenItsTimeComes(t *testing.T) {
 		"one that is expired is left alone": {
 			func(a *artifact.Artifact) { a.Status, a.ExpiresAt = artifact.Expired, start }, "",
 		},
+		"one without an end is rescheduled": {
+			func(a *artifact.Artifact) { a.ExpiresAt = limits.Never }, "RescheduleArtifact",
+		},
+		"an old draft of one without an end is discarded": {
+			func(a *artifact.Artifact) {
+				a.Draft, a.DraftAt, a.ExpiresAt = "rev", start.Add(-limits.DraftLife), limits.Never
+			}, "Discard",
+		},
 		"a draft of a day is discarded": {
 			func(a *artifact.Artifact) { a.Draft, a.DraftAt = "rev", start.Add(-limits.DraftLife) }, "Discard",
 		},

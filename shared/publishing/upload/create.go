@@ -239,7 +239,10 @@ func (s *Service) revise(
 	session.Artifact = a.ID
 	session.Home = a.StorageWorkspace
 	session.New = false
-	if a.PinnedAt.IsZero() {
+	switch {
+	case !limits.Ends(a.ExpiresAt):
+		session.Life = limits.Forever
+	case a.PinnedAt.IsZero():
 		session.Life = a.ExpiresAt.Sub(now)
 	}
 	if session.Reuses = a.Current; session.Base != "" {

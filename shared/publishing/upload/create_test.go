@@ -172,6 +172,14 @@ func TestARevisionLivesAsLongAsItsArtifact(t *testing.T) {
 	if s := c.store.made.Session; s.Life != c.by.Policy.DefaultLife {
 		t.Errorf("pinned, it lives %s", s.Life)
 	}
+	a.ExpiresAt = limits.Never
+	for _, a.PinnedAt = range []time.Time{now, {}} {
+		_, err = c.create(t, nil)
+		expect.Code(t, err, "")
+		if s := c.store.made.Session; s.Life != limits.Forever {
+			t.Errorf("without an end, pinned at %s, it lives %s", a.PinnedAt, s.Life)
+		}
+	}
 }
 
 func TestASessionRemembersWhoseBytesItReuses(t *testing.T) {

@@ -324,7 +324,7 @@ func finalization(
 			Owner:            s.Workspace,
 			StorageWorkspace: s.Home,
 			Status:           artifact.Live,
-			ExpiresAt:        s.CreatedAt.Add(s.Life),
+			ExpiresAt:        limits.End(s.CreatedAt, s.Life),
 			Draft:            s.Revision,
 			DraftAt:          now,
 			Title:            s.Title,

@@ -108,6 +108,16 @@ func TestADraftHasTheFilesThatWereUploaded(t *testing.T) {
 	}
 }
 
+func TestADraftOfALifeWithoutAnEndHasNone(t *testing.T) {
+	f := newFinalizer()
+	f.attempt.Session.Life = limits.Forever
+	_, err := f.finalize(t)
+	expect.Code(t, err, "")
+	if got := f.store.done[0].Artifact.ExpiresAt; !got.Equal(limits.Never) {
+		t.Errorf("it ends at %s, want never", got)
+	}
+}
+
 func TestADraftIsRecordedOnceWithTheArtifactThatItMakes(t *testing.T) {
 	for _, isNew := range []bool{true, false} {
 		f := newFinalizer()

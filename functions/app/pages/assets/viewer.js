@@ -106,7 +106,7 @@ function exhibitOf(resolved, place) {
   field("title").textContent = field("title").title = title;
   field("mode").textContent = mode;
   time(field("created"), view.created_at);
-  expiry(pinned === true ? undefined : view.expires_at);
+  expiry(view.expires_at, pinned === true);
   if (live) tell(resolved);
 }
 
@@ -221,12 +221,15 @@ function strip() {
   part("follow").setAttribute("aria-pressed", following);
 }
 
-// expiry tells until when the artifact is there; undefined: it is kept.
-function expiry(end) {
-  part("expiry").hidden = end === undefined;
-  part("kept").hidden = end !== undefined;
-  field("until").textContent = "never, while it is kept";
-  if (end === undefined) return;
+const never = Date.UTC(2100, 0, 1); // the expiry of an artifact that has none
+
+// expiry tells until when the artifact is there, or that it is kept or never ends.
+function expiry(end, kept) {
+  const lasts = kept || Date.parse(end) === never;
+  part("expiry").hidden = lasts;
+  part("kept").hidden = !lasts;
+  field("until").textContent = kept ? "never, while it is kept" : "does not expire";
+  if (lasts) return;
   time(field("expires"), end);
   field("until").textContent = field("expires").textContent;
   const remain = () => (field("remaining").textContent = remaining(new Date(end)));
