@@ -17,6 +17,7 @@ import (
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/policy"
 )
 
 // Host is what the app host needs.
@@ -48,8 +49,15 @@ type Host struct {
 	Deletions Deletions
 	Operators Operators
 
+	Brand policy.Brand
+	// NoReports leaves out the form for reports of abuse.
+	NoReports bool
+
 	// Programs contains node_modules with the third-party programs that pages of files load; nil: those pages do without.
 	Programs fs.FS
+
+	site  pages.Site
+	files map[string]brandFile // those of the brand, by extension
 }
 
 // route is one line of the host's list; the path is a pattern of http.ServeMux.
@@ -150,6 +158,8 @@ func (h *Host) routes() []route {
 // because nothing could be framed safely.
 func (h *Host) Handler() http.Handler {
 	h.contentOrigin()
+	h.site, h.files = siteOf(h.Brand)
+	h.site.NoReports = h.NoReports
 	mux := http.NewServeMux()
 	allowed := map[string][]string{}
 	for _, r := range h.routes() {

@@ -22,10 +22,12 @@ var Rings = []string{env.PepperRing, env.ContentRing, env.LinksRing, env.SealRin
 func Handler(s *assembly.Services, log *slog.Logger) (http.Handler, error) {
 	limiter := s.Limiter("app")
 	h := &app.Host{
-		Surface: s.Public("Vitrine", s.Config.Origins.App, log),
-		Origins: s.Config.Origins,
-		Limiter: limiter,
-		Now:     s.Config.Now,
+		Surface:   s.Public("Vitrine", s.Config.Origins.App, log),
+		Origins:   s.Config.Origins,
+		Limiter:   limiter,
+		Now:       s.Config.Now,
+		Brand:     s.Config.Policy.Brand,
+		NoReports: !s.Config.Policy.ReportAbuse,
 	}
 	if s.Config.Root != "" {
 		h.Programs = os.DirFS(s.Config.Root)
