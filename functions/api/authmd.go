@@ -15,5 +15,6 @@ func (h *Host) authMD() []byte {
 		types = "`" + strings.Join(all, "`, `") + "`"
 	}
 	o := h.URLs.Origins
-	return []byte(strings.NewReplacer("{base_url}", o.API, "{upload_url}", o.Upload, "{app_url}", o.App, "{types}", types).Replace(authMD))
+	return []byte(strings.NewReplacer("{base_url}", o.API, "{upload_url}", o.Upload, "{app_url}", o.App, "{types}", types,
+		"{name}", h.Features.Brand.Title()).Replace(authMD))
 }

@@ -91,6 +91,7 @@ func (s *Services) Features() oauth.Features {
 		People:    s.Config.OIDC.Issuer != "",
 		Agents:    agents,
 		Documents: !s.Config.NoClientDocuments,
+		Brand:     s.Config.Policy.Brand,
 		Providers: agents && (s.Config.AgentProviders || len(s.Config.Providers) > 0),
 	}
 }

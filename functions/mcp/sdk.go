@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -23,11 +24,11 @@ import (
 func (h *Host) sdk(tools toolset) http.Handler {
 	server := mcp.NewServer(&mcp.Implementation{
 		Name:       "vitrine",
-		Title:      "Vitrine",
+		Title:      h.name(),
 		Version:    contract.Release,
 		WebsiteURL: h.Origins.App,
 	}, &mcp.ServerOptions{
-		Instructions: instructions,
+		Instructions: strings.Replace(instructions, "{{name}}", h.name(), 1),
 		Logger:       slog.New(slog.NewTextHandler(io.Discard, nil)), // discarded, because its lines may quote clients
 		Capabilities: &mcp.ServerCapabilities{
 			Tools:      &mcp.ToolCapabilities{},

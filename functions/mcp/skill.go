@@ -31,6 +31,7 @@ var skillTemplate string
 func (h *Host) skill() string {
 	policy := limits.Default().Tiers[limits.Free]
 	return strings.NewReplacer(
+		"{{name}}", h.name(),
 		"{{app}}", h.Origins.App,
 		"{{upload}}", h.Origins.Upload,
 		"{{content}}", h.Origins.Content,
@@ -176,7 +177,7 @@ func (h *Host) addSkill(s *mcp.Server) {
 	s.AddResource(&mcp.Resource{
 		URI:         skillURI,
 		Name:        head.Name,
-		Title:       "How to use Vitrine",
+		Title:       "How to use " + h.name(),
 		Description: head.Description,
 		MIMEType:    "text/markdown",
 		Size:        int64(len(text)),

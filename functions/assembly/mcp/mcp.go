@@ -38,11 +38,12 @@ func Handler(s *assembly.Services, log *slog.Logger) (http.Handler, error) {
 		Surface:       s.Public("Vitrine MCP", c.Origins.MCP, log),
 		Origins:       c.Origins,
 		Server:        oauth.MCPMetadata(c.Origins, s.Features()),
-		Resource:      oauth.MCPResourceMetadata(c.Origins),
+		Resource:      oauth.MCPResourceMetadata(c.Origins, c.Policy.Brand),
 		Members:       members,
 		Limiter:       limiter,
 		Confirmations: confirmations,
 		Now:           c.Now,
+		Name:          c.Policy.Brand.Title(),
 		Account:       account,
 		Artifacts:     artifacts,
 		Edits: &edit.Service{
