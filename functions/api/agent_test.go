@@ -178,6 +178,8 @@ func TestDocumentsNameTheDeployment(t *testing.T) {
 	if r := a.send(t, "GET", guide, ""); !strings.HasPrefix(r.body, "# "+name+": access for agents\n\n"+name+" publishes") {
 		t.Errorf("%.80s", r.body)
 	}
+	r := a.send(t, "GET", "/oauth2/authorize", "")
+	expect.Has(t, "a refusal", r.body, `<p>Contact: <a href="mailto:help@example.com">help@example.com</a></p>`)
 }
 
 func TestDocumentsComeFromConfigurationAndMayBeReadFromAnywhere(t *testing.T) {

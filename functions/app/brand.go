@@ -28,7 +28,12 @@ func (f brandFile) path() string { return "/brand/" + f.name }
 
 // siteOf returns what pages show of a brand, and its files by extension.
 func siteOf(b policy.Brand) (pages.Site, map[string]brandFile) {
-	site := pages.Site{Name: b.Title(), Contact: b.Contact, Terms: b.Terms, Privacy: b.Privacy}
+	site := pages.Site{
+		Name:    b.Title(),
+		Contact: pages.Link{Path: b.Contact, Text: b.ContactText()},
+		Terms:   b.Terms,
+		Privacy: b.Privacy,
+	}
 	files := map[string]brandFile{}
 	if b.Accent != "" {
 		rule := fmt.Sprintf(":root { --accent: %s; --on-accent: %s }\n", b.Accent, b.OnAccent())

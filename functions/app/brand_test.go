@@ -38,7 +38,8 @@ func TestPagesLoadTheBrandFromTheirHost(t *testing.T) {
 	h, _ := host(nil)
 	h.Brand = branded
 	handler := h.Handler()
-	page := wantAnswer(t, "the front page", send(handler, "GET", "/", ""), 200, "<title>"+escapedName+": files behind glass</title>",
+	page := wantAnswer(t, "the front page", send(handler, "GET", "/", ""), 200,
+		"<title>"+escapedName+": files behind glass</title>",
 		`href="mailto:help@example.com"`, `href="https://example.com/terms"`, `href="https://example.com/privacy"`)
 	paths := brandPaths(page)
 	if len(paths) != 3 || paths[0] != paths[2] { // icon, style sheet and mark

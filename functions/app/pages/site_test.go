@@ -16,7 +16,7 @@ var branded = Site{
 	Name:    "A&B 'C' {{.}} | =1",
 	Logo:    "/brand/0011223344556677.svg",
 	Style:   "/brand/8899aabbccddeeff.css",
-	Contact: "mailto:o'neill+help@example.com?subject=<script>",
+	Contact: Link{Path: "mailto:o'neill+help@example.com?subject=<script>", Text: "<script>"},
 	Terms:   "https://example.com/terms?a=1&b='2'",
 	Privacy: `https://example.com/privacy#"onload=alert(1)`,
 }
@@ -114,7 +114,7 @@ func TestADeploymentWithoutABrandShowsOurs(t *testing.T) {
 
 func TestPagesForRefusalsSayWhomToAsk(t *testing.T) {
 	for _, p := range []Page{Message{Heading: "Something broke"}, AppError{}, Viewer{}} {
-		body, err := Render(p, Site{Contact: "https://example.com/help/"}, now)
+		body, err := Render(p, Site{Contact: Link{Path: "https://example.com/help/", Text: "example.com/help"}}, now)
 		expect.OK(t, err)
 		expect.Has(t, fmt.Sprintf("%T", p), string(body),
 			`<p class="fine">Contact: <a href="https://example.com/help/">example.com/help</a></p>`)

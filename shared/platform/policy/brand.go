@@ -122,6 +122,13 @@ func inline(data []byte, folder string) ([]byte, error) {
 // Title returns the name of the deployment.
 func (b Brand) Title() string { return cmp.Or(b.Name, DefaultName) }
 
+// ContactText returns the contact as people read it: an address of e-mail, or a URL without its scheme.
+func (b Brand) ContactText() string {
+	_, shown, _ := strings.Cut(b.Contact, ":")
+	shown, _, _ = strings.Cut(strings.TrimPrefix(shown, "//"), "?")
+	return strings.TrimSuffix(shown, "/")
+}
+
 // logo reads a logo from a data URL.
 func (r *reader) logo(at string, raw json.RawMessage) Logo {
 	s := r.text(at, raw)
