@@ -57,7 +57,7 @@ type Host struct {
 	Programs fs.FS
 
 	site  pages.Site
-	files map[string]brandFile // those of the brand, by extension
+	files map[string]brandFile // those of the brand, by name
 }
 
 // route is one line of the host's list; the path is a pattern of http.ServeMux.

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"path"
 	"regexp"
 	"strings"
 	"testing"
@@ -31,7 +32,7 @@ func TestTheAccentIsJudgedByTheColoursOfThePages(t *testing.T) {
 
 // brandPaths returns the paths of the brand's files in a page.
 func brandPaths(page string) []string {
-	return regexp.MustCompile(`/brand/[0-9a-f]{16}\.(?:css|svg|png)`).FindAllString(page, -1)
+	return regexp.MustCompile(`/assets/[0-9a-f]{16}/(?:accent|logo)\.(?:css|svg|png)`).FindAllString(page, -1)
 }
 
 func TestPagesLoadTheBrandFromTheirHost(t *testing.T) {
@@ -55,14 +56,13 @@ func TestPagesLoadTheBrandFromTheirHost(t *testing.T) {
 		if body := wantAnswer(t, paths[i], r, 200); body != want.body {
 			t.Errorf("%s is %q", paths[i], body)
 		}
-		other := "/brand/0011223344556677" + paths[i][len(paths[i])-4:]
+		other := "/assets/0011223344556677/" + path.Base(paths[i])
 		r = send(handler, "GET", other, "")
 		wantHeaders(t, other, r, "Cache-Control", "no-store")
 		wantAnswer(t, other, r, 200)
 	}
-	for _, missing := range []string{"/brand/0011223344556677.png", "/brand/", "/brand/x"} {
-		wantAnswer(t, missing, send(handler, "GET", missing, ""), 404, "Nothing on show here")
-	}
+	missing := strings.Replace(paths[0], ".svg", ".png", 1)
+	wantAnswer(t, missing, send(handler, "GET", missing, ""), 404, "Nothing on show here")
 	plain, _ := host(nil)
 	wantAnswer(t, "without a brand", send(plain.Handler(), "GET", paths[0], ""), 404)
 }

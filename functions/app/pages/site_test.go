@@ -14,8 +14,8 @@ import (
 // branded is a site whose owner chose everything.
 var branded = Site{
 	Name:    "A&B 'C' {{.}} | =1",
-	Logo:    "/brand/0011223344556677.svg",
-	Style:   "/brand/8899aabbccddeeff.css",
+	Logo:    "/assets/0011223344556677/logo.svg",
+	Style:   "/assets/8899aabbccddeeff/accent.css",
 	Contact: Link{Path: "mailto:o'neill+help@example.com?subject=<script>", Text: "<script>"},
 	Terms:   "https://example.com/terms?a=1&b='2'",
 	Privacy: `https://example.com/privacy#"onload=alert(1)`,
@@ -105,7 +105,7 @@ func TestADeploymentWithoutABrandShowsOurs(t *testing.T) {
 		if string(named) != string(body) {
 			t.Errorf("%T differs for a deployment that is called Vitrine", p)
 		}
-		expect.Lacks(t, fmt.Sprintf("%T", p), string(body), "/brand/", "Contact", "Terms", "Privacy")
+		expect.Lacks(t, fmt.Sprintf("%T", p), string(body), "/logo.", "accent", "Contact", "Terms", "Privacy")
 		if _, isHome := p.(Home); !isHome {
 			expect.Lacks(t, fmt.Sprintf("%T", p), string(body), "<footer")
 		}

@@ -87,9 +87,9 @@ func cleanSVG(data []byte) ([]byte, error) {
 	for {
 		token, err := in.Token()
 		switch {
-		case err == io.EOF && s.elements > 0:
+		case errors.Is(err, io.EOF) && s.elements > 0:
 			return s.out.Bytes(), nil
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			return nil, errors.New("is no SVG")
 		case err != nil:
 			return nil, errMalformed
