@@ -31,6 +31,7 @@ import (
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/policy"
 )
 
 // parityEnv is a deployment that is served in both ways: by net/http and as functions.
@@ -79,6 +80,7 @@ func servicesOf(t *testing.T, d *harness.Env) *assembly.Services {
 		S3Endpoint:       o.Engines.S3,
 		S3Domain:         o.Engines.S3Domain,
 		Limits:           o.Limits,
+		Policy:           policy.Default(false),
 	}))(t)
 	function.Warm(t.Context(), services, true)()
 	return services
