@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"html"
 	"image/png"
 	"io"
 	"regexp"
@@ -115,7 +116,7 @@ func (s *svg) write(in *xml.Decoder, token xml.Token) error {
 		s.out.WriteString("</" + t.Name.Local + ">")
 	case xml.CharData:
 		if s.depth > 0 {
-			return xml.EscapeText(&s.out, t)
+			s.out.WriteString(html.EscapeString(string(t)))
 		}
 	}
 	return nil
@@ -147,7 +148,11 @@ func (s *svg) start(in *xml.Decoder, e xml.StartElement) error {
 	if s.elements == 1 {
 		s.out.WriteString(` xmlns="` + svgSpace + `"`)
 	}
+	plain := slices.ContainsFunc(e.Attr, func(a xml.Attr) bool { return a.Name == xml.Name{Local: "href"} })
 	for _, a := range e.Attr {
+		if plain && a.Name.Space == xlinkSpace {
+			continue // editors write the reference in both ways
+		}
 		if err := s.attribute(a); err != nil {
 			return err
 		}
@@ -172,9 +177,8 @@ func (s *svg) style(in *xml.Decoder, e xml.StartElement) error {
 		return err
 	}
 	s.depth--
-	err := xml.EscapeText(&s.out, []byte(sheet.Text))
-	s.out.WriteString("</style>")
-	return err
+	s.out.WriteString(html.EscapeString(sheet.Text) + "</style>")
+	return nil
 }
 
 // attribute writes an attribute, drops one that draws nothing, and refuses one that could run or load something.
@@ -195,16 +199,14 @@ func (s *svg) attribute(a xml.Attr) error {
 	if err := check(name, value); err != nil {
 		return err
 	}
-	s.out.WriteString(" " + name + `="`)
-	err := xml.EscapeText(&s.out, []byte(value))
-	s.out.WriteByte('"')
-	return err
+	s.out.WriteString(" " + name + `="` + html.EscapeString(value) + `"`)
+	return nil
 }
 
 var (
 	fragment  = regexp.MustCompile(`^#[A-Za-z_][\w.:-]*$`)
 	reference = regexp.MustCompile(`(?i)url\(\s*(['"]?)([^'")]*)['"]?\s*\)`)
-	loading   = regexp.MustCompile(`(?i)@|\\|url|image|src`)
+	loading   = regexp.MustCompile(`(?i)@|\\|url|image(?:-set)?\(|src\(`)
 	number    = regexp.MustCompile(`-?[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?`)
 )
 
