@@ -106,7 +106,7 @@ func (f *loginFlow) byBrowser(ctx context.Context) error {
 			Advise("Sign in with vitrine login --device-code instead.")
 	}
 	attempt := f.authority.Begin(l.RedirectURI(), state, f.fresh)
-	f.app.screen.Prompt("Open this page to sign in:", "  "+attempt.URL)
+	f.app.screen.Prompt("Open this page to sign in"+to(f.deployment)+":", "  "+attempt.URL)
 	if f.app.environment().Open(attempt.URL) == nil {
 		f.app.screen.Prompt("It opens in your browser now.")
 	}
@@ -148,7 +148,9 @@ func (f *loginFlow) byDevice(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	lines := []string{"Open this page on any device to sign in:", "  " + d.URI, "and type the code:", "  " + d.UserCode}
+	lines := []string{
+		"Open this page on any device to sign in" + to(f.deployment) + ":", "  " + d.URI, "and type the code:", "  " + d.UserCode,
+	}
 	if d.Complete != "" {
 		lines = append(lines, "or open it with the code filled in:", "  "+d.Complete)
 	}
@@ -159,6 +161,14 @@ func (f *loginFlow) byDevice(ctx context.Context) error {
 		return err
 	}
 	return f.keep(ctx, tokens)
+}
+
+// to names a deployment in a sentence, if its owner gave it a name.
+func to(d *client.Deployment) string {
+	if d.Hosts.Name == "" {
+		return ""
+	}
+	return " to " + d.Hosts.Name
 }
 
 // keep creates the key and stores it. From the call that creates the key on, an interrupt is delayed. So the key is

@@ -126,7 +126,8 @@ func (a *app) signedIn(who contract.Whoami, c credential, account *client.Accoun
 	}
 	rows = append(rows, screen.Row{Name: "Source", Value: a.origin(c)},
 		screen.Row{Name: "Server", Value: account.Hosts.APIURL})
-	return a.screen.Result(fmt.Sprintf("Signed in with the API key %s (%s)", who.Actor.Name, who.Actor.ID), rows...)
+	first := fmt.Sprintf("Signed in%s with the API key %s (%s)", to(account.Deployment), who.Actor.Name, who.Actor.ID)
+	return a.screen.Result(first, rows...)
 }
 
 // origin describes where a credential comes from.

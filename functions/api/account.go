@@ -7,10 +7,16 @@ import (
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/entry/ephemeral"
 	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/policy"
 )
 
 func (h *Host) discovery(context.Context, *struct{}) (contract.Discovery, error) {
-	return h.URLs.Discovery(), nil
+	d := h.URLs.Discovery()
+	d.Contact = h.Features.Brand.Contact
+	if name := h.Features.Brand.Title(); name != policy.DefaultName {
+		d.Name = name
+	}
+	return d, nil
 }
 
 func (h *Host) cliVersion(context.Context, *struct{}) (contract.CLIVersion, error) {

@@ -21,6 +21,7 @@ import (
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/keyring"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/policy"
 )
 
 // withAgents is an api host where agents can register.
@@ -205,6 +206,28 @@ func TestTheGuideOffersWhatADeploymentHas(t *testing.T) {
 	p.DefaultLife = 5 * limits.Day
 	a.limits.Tiers[limits.Ephemeral] = p
 	expect.Has(t, "the guide", a.send(t, "GET", "/auth.md", "").body, "Artifacts of an unclaimed agent last 5 days.")
+}
+
+func TestDocumentsNameTheDeployment(t *testing.T) {
+	a := withAgents(t)
+	a.host.URLs = &address.URLBuilder{}
+	const guide = "/auth.md"
+	if d, err := a.host.discovery(t.Context(), nil); err != nil || d.Name != "" || d.Contact != "" {
+		t.Errorf("a deployment without a name: %+v, %v", d, err)
+	}
+	if r := a.send(t, "GET", guide, ""); !strings.HasPrefix(r.body, "# Vitrine: access for agents\n\nVitrine publishes") {
+		t.Errorf("a deployment without a name: %.80s", r.body)
+	}
+	const name, contact = "Pictures & 'Papers'", "mailto:help@example.com"
+	a.host.Features.Brand = policy.Brand{Name: name, Contact: contact}
+	if d, err := a.host.discovery(t.Context(), nil); err != nil || d.Name != name || d.Contact != contact {
+		t.Errorf("%+v, %v", d, err)
+	}
+	if r := a.send(t, "GET", guide, ""); !strings.HasPrefix(r.body, "# "+name+": access for agents\n\n"+name+" publishes") {
+		t.Errorf("%.80s", r.body)
+	}
+	r := a.send(t, "GET", "/oauth2/authorize", "")
+	expect.Has(t, "a refusal", r.body, `<p>Contact: <a href="mailto:help@example.com">help@example.com</a></p>`)
 }
 
 func TestDocumentsComeFromConfigurationAndMayBeReadFromAnywhere(t *testing.T) {

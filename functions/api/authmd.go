@@ -21,6 +21,7 @@ var guideTemplate = template.Must(template.New("auth.md").Parse(authMD))
 // guideFacts is what the guide for agents says of a deployment.
 type guideFacts struct {
 	address.Origins
+	Name      string // of the deployment
 	Types     string // of registrations, for people
 	Ephemeral bool   // anybody can publish without an account
 	Anonymous bool   // agents can register without a person
@@ -33,6 +34,7 @@ func (h *Host) authMD() ([]byte, error) {
 	all := h.Features.IdentityTypes()
 	facts := guideFacts{
 		Origins:   h.URLs.Origins,
+		Name:      h.Features.Brand.Title(),
 		Types:     "none until the operator sets it up: `POST /agent/identity` answers 503 `temporarily_unavailable`",
 		Ephemeral: !h.Features.NoEphemeral,
 		Anonymous: !h.Features.NoAnonymous,

@@ -119,7 +119,7 @@ func (h *Host) authorize(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	if err != nil {
-		refusePage(w, r, err)
+		h.refusePage(w, r, err)
 		return nil
 	}
 	w.Header().Set("Location", to)
@@ -128,7 +128,7 @@ func (h *Host) authorize(w http.ResponseWriter, r *http.Request) error {
 }
 
 // refusePage shows a person why the request is refused. It is plain markup without script or style.
-func refusePage(w http.ResponseWriter, r *http.Request, err error) {
+func (h *Host) refusePage(w http.ResponseWriter, r *http.Request, err error) {
 	refused, status := fault.OAuthErrorOf(err), http.StatusBadRequest
 	switch {
 	case refused.Limited:
@@ -140,10 +140,14 @@ func refusePage(w http.ResponseWriter, r *http.Request, err error) {
 	web.RetryAfter(w.Header(), refused.RetryAfter)
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
+	contact := ""
+	if b := h.Features.Brand; b.Contact != "" {
+		contact = fmt.Sprintf(`<p>Contact: <a href="%s">%s</a></p>`, html.EscapeString(b.Contact), html.EscapeString(b.ContactText()))
+	}
 	fmt.Fprintf(w, `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">`+
 		`<title>You cannot go on from here</title><h1>You cannot go on from here</h1><p>%s.</p>`+
-		`<p>Close this page and start again in the app that you came from.</p><p>Request <code>%s</code></p></html>`,
-		html.EscapeString(refused.Description), html.EscapeString(web.RequestID(r.Context())))
+		`<p>Close this page and start again in the app that you came from.</p><p>Request <code>%s</code></p>%s</html>`,
+		html.EscapeString(refused.Description), html.EscapeString(web.RequestID(r.Context())), contact)
 }
 
 // token serves all grant types.

@@ -59,7 +59,7 @@ func (h *Host) wellKnownRoutes() []web.Route {
 }
 
 func (h *Host) resourceMetadata(context.Context, *struct{}) (contract.ResourceMetadata, error) {
-	return oauth.ResourceMetadata(h.URLs.Origins), nil
+	return oauth.ResourceMetadata(h.URLs.Origins, h.Features.Brand), nil
 }
 
 type belowInput struct {
@@ -71,7 +71,7 @@ func (h *Host) resourceBelow(_ context.Context, in *belowInput) (contract.Resour
 	if in.Document != resourceDocument {
 		return contract.ResourceMetadata{}, fault.NewCode(fault.NotFound)
 	}
-	return oauth.ResourceMetadata(h.URLs.Origins), nil
+	return oauth.ResourceMetadata(h.URLs.Origins, h.Features.Brand), nil
 }
 
 func (h *Host) serverMetadata(context.Context, *struct{}) (contract.ServerMetadata, error) {

@@ -148,7 +148,7 @@ func writeJSON(w http.ResponseWriter, status int, body any) error {
 // page renders p before it writes anything, so that a template that fails is answered with 500. It keeps the CSP and
 // the Cache-Control that the handler has set.
 func (h *Host) page(w http.ResponseWriter, status int, p pages.Page) error {
-	body, err := pages.Render(p, h.Now())
+	body, err := pages.Render(p, h.site, h.Now())
 	if err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (h *Host) page(w http.ResponseWriter, status int, p pages.Page) error {
 // cachedPage is page for one that holds nothing of a session or of the time. Browsers may keep it, and ask each time
 // whether it is still the same. Its ETag depends on the policy, too, because they keep the policy that they got with it.
 func (h *Host) cachedPage(w http.ResponseWriter, r *http.Request, p pages.Page) error {
-	body, err := pages.Render(p, h.Now())
+	body, err := pages.Render(p, h.site, h.Now())
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/media"
+	"vitrine/shared/platform/policy"
 )
 
 // Host is what the app host needs.
@@ -52,8 +53,15 @@ type Host struct {
 	Deletions Deletions
 	Operators Operators
 
+	Brand policy.Brand
+	// NoReports leaves out the form for reports of abuse.
+	NoReports bool
+
 	// Programs contains node_modules with the third-party programs that pages of files load; nil: those pages do without.
 	Programs fs.FS
+
+	site  pages.Site
+	files map[string]brandFile // those of the brand, by name
 }
 
 // route is one line of the host's list; the path is a pattern of http.ServeMux.
@@ -154,6 +162,8 @@ func (h *Host) routes() []route {
 // because nothing could be framed safely.
 func (h *Host) Handler() http.Handler {
 	h.contentOrigin()
+	h.site, h.files = siteOf(h.Brand)
+	h.site.NoReports = h.NoReports
 	mux := http.NewServeMux()
 	allowed := map[string][]string{}
 	for _, r := range h.routes() {

@@ -12,8 +12,11 @@ import (
 
 // asset serves files that pages load. The path names the build, so that browsers keep them for ever. A path of another
 // build occurs while a deployment rolls out; it gets our bytes, and must not keep them.
-func asset(w http.ResponseWriter, r *http.Request) error {
+func (h *Host) asset(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("name")
+	if f, ok := h.files[name]; ok {
+		return f.serve(w, r)
+	}
 	a, ok := pages.FindAsset(name)
 	if !ok {
 		return fault.NewCode(fault.NotFound)

@@ -28,7 +28,7 @@ func (h *Host) openRoutes() []route {
 		{method: "POST", path: "/al/{publicId}", handle: handler(h.openPasted)},
 		{method: "POST", path: "/api/access-links/resolve", handle: handler(h.resolve)},
 		{method: "POST", path: "/api/access-links/qr", handle: handler(h.qr)},
-		{method: "GET", path: "/assets/{build}/{name}", handle: handler(asset), packed: true},
+		{method: "GET", path: "/assets/{build}/{name}", handle: handler(h.asset), packed: true},
 		{method: "GET", path: "/scripts/{program}/{file...}", handle: handler(h.program), packed: true},
 		{method: "GET", path: "/healthz", handle: fixed("application/json", "no-store", `{"ok":true,"app":"app"}`)},
 		{method: "GET", path: "/robots.txt", handle: fixed("text/plain; charset=utf-8", "public, max-age=3600", robots)},

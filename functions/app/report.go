@@ -32,8 +32,11 @@ var thanks = pages.Message{
 		"happens. They write to you only if they have a question and you left an address.",
 }
 
-// reportRoutes let anybody report an artifact.
+// reportRoutes let anybody report an artifact, unless the deployment takes no reports.
 func (h *Host) reportRoutes() []route {
+	if h.NoReports {
+		return nil
+	}
 	return noReferrer(
 		route{method: "GET", path: "/report", handle: handler(h.reportPage)},
 		route{method: "POST", path: "/report", handle: timed(h.report)},

@@ -101,5 +101,6 @@ func (s *Services) Features() oauth.Features {
 		Providers:   agents && (s.Config.AgentProviders || len(s.Config.Providers) > 0),
 		NoEphemeral: !p.Anonymous,
 		NoAnonymous: !p.Anonymous || !p.Agents,
+		Brand:       p.Brand,
 	}
 }

@@ -3,11 +3,13 @@ package assembly
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"testing"
 
 	"vitrine/shared/identity/oauth"
 	"vitrine/shared/platform/env"
+	"vitrine/shared/platform/policy"
 )
 
 func TestThePolicySaysWhatTheAuthorizationServerOffers(t *testing.T) {
@@ -33,7 +35,8 @@ func TestThePolicySaysWhatTheAuthorizationServerOffers(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := &Services{Config: c}
-		if got := s.Features(); got != tt.want {
+		tt.want.Brand.Name = policy.DefaultName
+		if got := s.Features(); !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%s: %+v, want %+v", tt.policy, got, tt.want)
 		}
 		provisioning, err := s.Provisioning(nil)

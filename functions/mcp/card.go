@@ -2,6 +2,8 @@ package mcp
 
 import (
 	_ "embed"
+	"html"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -44,19 +46,20 @@ func appMeta() mcp.Meta {
 }
 
 // addCard adds the card to the server's resources.
-func addCard(s *mcp.Server) {
+func (h *Host) addCard(s *mcp.Server) {
+	text := strings.ReplaceAll(card, "{{name}}", html.EscapeString(h.name()))
 	s.AddResource(&mcp.Resource{
 		URI:         cardURI,
 		Name:        "card",
 		Title:       "Artifact",
 		Description: "Shows what was published or read, with a button that opens it",
 		MIMEType:    appMedia,
-		Size:        int64(len(card)),
+		Size:        int64(len(text)),
 		Meta:        appMeta(),
 	}, constant(&mcp.ResourceContents{
 		URI:      cardURI,
 		MIMEType: appMedia,
-		Text:     card,
+		Text:     text,
 		Meta:     appMeta(),
 	}))
 }

@@ -123,10 +123,16 @@ func newEnv(t *testing.T) *env {
 		Views:         e.views,
 		Links:         e.links,
 	}
+	e.serve(t)
+	return e
+}
+
+// serve starts the host as it is now.
+func (e *env) serve(t *testing.T) {
+	t.Helper()
 	server := httptest.NewServer(e.Handler())
 	t.Cleanup(server.Close)
 	e.url = server.URL
-	return e
 }
 
 // client connects the client of the SDK, which speaks the newest revision of the protocol unless version names another.

@@ -3,6 +3,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"vitrine/shared/platform/keyring"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/media"
+	"vitrine/shared/platform/policy"
 )
 
 // Host serves the MCP host with these services.
@@ -32,6 +34,8 @@ type Host struct {
 	// question.
 	Confirmations keyring.Derived
 	Now           func() time.Time
+	// Name is what the deployment calls itself; empty: Vitrine.
+	Name string
 
 	Limits *limits.Limits
 	Loads  media.Sources // what pages may load from other hosts
@@ -45,6 +49,8 @@ type Host struct {
 	// Comparisons compares revisions.
 	Comparisons Comparisons
 }
+
+func (h *Host) name() string { return cmp.Or(h.Name, policy.DefaultName) }
 
 // Handler serves the host.
 func (h *Host) Handler() http.Handler { return h.Surface.Handler(h.routes()...) }

@@ -89,7 +89,7 @@ var resourceReader = &tool{name: readMethod, scopes: reading}
 // be the same for all callers; list_artifacts lists those of a workspace.
 func (h *Host) addResources(s *mcp.Server) {
 	h.addSkill(s)
-	addCard(s)
+	h.addCard(s)
 	s.AddResourceTemplate(&mcp.ResourceTemplate{
 		Name:        "artifact-file",
 		Title:       "File of an artifact",

@@ -127,7 +127,7 @@ type belowInput struct {
 func (h *Host) describe(context.Context, *struct{}) (contract.MCPDescription, error) {
 	here := h.Origins.MCP
 	return contract.MCPDescription{
-		Name:                "Vitrine",
+		Name:                h.name(),
 		Transport:           "streamable-http",
 		Endpoint:            here,
 		Use:                 "Add this address to an MCP client. It signs you in by OAuth in your browser; API keys are not accepted.",

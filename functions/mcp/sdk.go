@@ -24,11 +24,11 @@ import (
 func (h *Host) sdk(tools toolset) http.Handler {
 	server := mcp.NewServer(&mcp.Implementation{
 		Name:       "vitrine",
-		Title:      "Vitrine",
+		Title:      h.name(),
 		Version:    contract.Release,
 		WebsiteURL: h.Origins.App,
 	}, &mcp.ServerOptions{
-		Instructions: strings.Replace(instructions, "{{text}}", h.mostText(), 1),
+		Instructions: strings.NewReplacer("{{text}}", h.mostText(), "{{name}}", h.name()).Replace(instructions),
 		Logger:       slog.New(slog.NewTextHandler(io.Discard, nil)), // discarded, because its lines may quote clients
 		Capabilities: &mcp.ServerCapabilities{
 			Tools:      &mcp.ToolCapabilities{},

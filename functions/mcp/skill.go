@@ -32,6 +32,7 @@ var skillTemplate string
 func (h *Host) skill() string {
 	policy := h.Limits.Tiers[limits.Free]
 	return strings.NewReplacer(
+		"{{name}}", h.name(),
 		"{{app}}", h.Origins.App,
 		"{{upload}}", h.Origins.Upload,
 		"{{content}}", h.Origins.Content,
@@ -236,7 +237,7 @@ func (h *Host) addSkill(s *mcp.Server) {
 	s.AddResource(&mcp.Resource{
 		URI:         skillURI,
 		Name:        head.Name,
-		Title:       "How to use Vitrine",
+		Title:       "How to use " + h.name(),
 		Description: head.Description,
 		MIMEType:    "text/markdown",
 		Size:        int64(len(text)),

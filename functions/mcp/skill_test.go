@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -33,6 +34,32 @@ func TestTheSkillSpeaksOfThisDeployment(t *testing.T) {
 		"25 MiB an artifact", "120 calls a minute", "work for 15 minutes", "within 24 hours", "3 days after it was made",
 		"markdown is shown as a page", "pages that are open show the new revision by themselves",
 	)
+}
+
+func TestTheHostHasTheNameOfItsDeployment(t *testing.T) {
+	for name, escaped := range map[string]string{"": "Vitrine", "A&B 'C'": "A&amp;B &#39;C&#39;"} {
+		e := newEnv(t)
+		e.Name = name
+		e.serve(t)
+		shown := cmp.Or(name, "Vitrine")
+		client := e.client(t, "", nil)
+		server := client.InitializeResult()
+		if server.ServerInfo.Title != shown || !strings.HasPrefix(server.Instructions, shown+" publishes ") {
+			t.Errorf("%q: %q says %.40q", name, server.ServerInfo.Title, server.Instructions)
+		}
+		for uri, part := range map[string]string{
+			skillURI: "\n# " + shown + "\n\n" + shown + " keeps ", cardURI: "<title>Artifact | " + escaped + "</title>",
+		} {
+			file, err := client.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri})
+			expect.OK(t, err)
+			expect.Has(t, uri, file.Contents[0].Text, part)
+			expect.Lacks(t, uri, file.Contents[0].Text, "{{name}}")
+		}
+		about, err := e.describe(t.Context(), nil)
+		if err != nil || about.Name != shown {
+			t.Errorf("%q is described as %q, %v", name, about.Name, err)
+		}
+	}
 }
 
 // TestTheSkillNamesToolsThatThereAre holds every name in code font that has an underscore against the tools, their

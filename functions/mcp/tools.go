@@ -27,7 +27,7 @@ func (h *Host) tools() toolset {
 }
 
 // instructions tells a model how the tools belong together.
-const instructions = `Vitrine publishes files as artifacts that a person opens in a browser.
+const instructions = `{{name}} publishes files as artifacts that a person opens in a browser.
 - publish_artifact makes a new, private artifact of one text of at most {{text}}. For several files, binary files or anything large call prepare_upload, PUT the bytes to the addresses it gives, then publish_upload.
 - To change an artifact keep its id: multi_edit replaces passages, add_revision replaces its main file. The link stays, and open pages follow the newest revision. Find ids with list_artifacts.
 - Artifacts are private: only the member sees private_url. Letting people without an account see one is a separate act, set_visibility, and wants the person's consent.

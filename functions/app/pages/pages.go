@@ -72,20 +72,24 @@ func (Viewer) Gone() Message { return Gone }
 
 var templates = parse()
 
-// clocked is the template of a page, with the time that it tells other times relative to. One execution at a time uses
-// it.
-type clocked struct {
+// placed is the template of a page, with the site that it is of and the time that it tells other times relative to. One
+// execution at a time uses it.
+type placed struct {
 	*template.Template
-	now time.Time
+	site Site
+	now  time.Time
 }
 
-// clocks returns a pool of copies of a template. ago is a function, and functions belong to a template, so executions
-// with different times need different copies. Sixty places call it, most of them in parts that get a row and not the
-// page, so that a field would have to be handed down through all of them.
-func clocks(page *template.Template) *sync.Pool {
+// places returns a pool of copies of a template. site and ago are functions, and functions belong to a template, so
+// executions with different times need different copies. A hundred places call them, most of them in parts that get a row
+// and not the page, so that fields would have to be handed down through all of them.
+func places(page *template.Template) *sync.Pool {
 	return &sync.Pool{New: func() any {
-		c := &clocked{Template: template.Must(page.Clone())}
-		c.Funcs(template.FuncMap{"ago": func(at time.Time) string { return ago(at, c.now) }})
+		c := &placed{Template: template.Must(page.Clone())}
+		c.Funcs(template.FuncMap{
+			"site": func() Site { return c.site },
+			"ago":  func(at time.Time) string { return ago(at, c.now) },
+		})
 		return c
 	}}
 }
@@ -108,18 +112,18 @@ func parse() map[string]*sync.Pool {
 	all := make(map[string]*sync.Pool, len(entries))
 	for _, e := range entries {
 		if name := e.Name(); !slices.Contains(shared, name) {
-			all[name] = clocks(template.Must(template.Must(parts.Clone()).ParseFS(files, "templates/"+name)))
+			all[name] = places(template.Must(template.Must(parts.Clone()).ParseFS(files, "templates/"+name)))
 		}
 	}
 	return all
 }
 
-// Render returns the page as a whole document, with times relative to now.
-func Render(p Page, now time.Time) ([]byte, error) {
+// Render returns the page as a whole document of a site, with times relative to now.
+func Render(p Page, s Site, now time.Time) ([]byte, error) {
 	free := templates[p.template()]
-	page := free.Get().(*clocked)
+	page := free.Get().(*placed)
 	defer free.Put(page)
-	page.now = now
+	page.site, page.now = s.named(), now
 	var b bytes.Buffer
 	if err := page.Execute(&b, p); err != nil {
 		return nil, fmt.Errorf("render %s: %w", p.template(), err)

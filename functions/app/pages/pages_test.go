@@ -14,7 +14,7 @@ func TestEveryTemplateRendersItsZeroValue(t *testing.T) {
 	rendered := map[string]bool{}
 	for _, p := range empty {
 		rendered[p.template()] = true
-		body, err := Render(p, now)
+		body, err := Render(p, Site{}, now)
 		if err != nil {
 			t.Errorf("%T: %v", p, err)
 		}
@@ -32,7 +32,7 @@ func TestEveryTemplateRendersItsZeroValue(t *testing.T) {
 func TestHostileTextStaysText(t *testing.T) {
 	for _, p := range empty {
 		for _, f := range forms {
-			body, err := Render(filled(p, f), now)
+			body, err := Render(filled(p, f), Site{}, now)
 			if err != nil {
 				t.Fatalf("%T, form %d: %v", p, f.n, err)
 			}

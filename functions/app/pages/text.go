@@ -19,7 +19,8 @@ var functions = template.FuncMap{
 	"life":    Life,
 	"wait":    Wait,
 	"utc":     utc,
-	"ago":     func(at time.Time) string { return utc(at) }, // clocks replaces it
+	"ago":     func(at time.Time) string { return utc(at) }, // places replaces it, and the next
+	"site":    func() Site { return Site{} },
 	"machine": machine,
 	"plural":  plural,
 }

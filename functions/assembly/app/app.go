@@ -22,11 +22,13 @@ var Rings = []string{env.PepperRing, env.ContentRing, env.LinksRing, env.SealRin
 func Handler(s *assembly.Services, log *slog.Logger) (http.Handler, error) {
 	limiter := s.Limiter("app")
 	h := &app.Host{
-		Surface: s.Public("Vitrine", s.Config.Origins.App, log),
-		Origins: s.Config.Origins,
-		Limiter: limiter,
-		Loads:   s.Config.Policy.Loads,
-		Now:     s.Config.Now,
+		Surface:   s.Public("Vitrine", s.Config.Origins.App, log),
+		Origins:   s.Config.Origins,
+		Limiter:   limiter,
+		Loads:     s.Config.Policy.Loads,
+		Now:       s.Config.Now,
+		Brand:     s.Config.Policy.Brand,
+		NoReports: !s.Config.Policy.ReportAbuse,
 
 		AccountsOnly: !s.Config.Policy.Anonymous,
 	}

@@ -4,6 +4,7 @@ import (
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/policy"
 )
 
 // Features are the optional parts of a deployment.
@@ -18,35 +19,38 @@ type Features struct {
 	NoEphemeral bool
 	// NoAnonymous reports that agents cannot register without a person.
 	NoAnonymous bool
+	Brand       policy.Brand
 }
 
 // ResourceMetadata describes the api as a protected resource (RFC 9728).
-func ResourceMetadata(o address.Origins) contract.ResourceMetadata {
-	r := resource(o, o.API)
-	r.ResourceName, r.ResourceDocumentation = "Vitrine API", o.API+"/auth.md"
+func ResourceMetadata(o address.Origins, b policy.Brand) contract.ResourceMetadata {
+	r := resource(o, o.API, b)
+	r.ResourceName, r.ResourceDocumentation = b.Title()+" API", o.API+"/auth.md"
 	return r
 }
 
 // MCPResourceMetadata describes the MCP host as a protected resource.
-func MCPResourceMetadata(o address.Origins) contract.ResourceMetadata {
-	r := resource(o, o.MCP)
-	r.ResourceName = "Vitrine MCP"
+func MCPResourceMetadata(o address.Origins, b policy.Brand) contract.ResourceMetadata {
+	r := resource(o, o.MCP, b)
+	r.ResourceName = b.Title() + " MCP"
 	return r
 }
 
-func resource(o address.Origins, at string) contract.ResourceMetadata {
+func resource(o address.Origins, at string, b policy.Brand) contract.ResourceMetadata {
 	return contract.ResourceMetadata{
 		Resource:             at,
 		AuthorizationServers: []string{o.API},
 		ScopesSupported:      credential.ScopeStrings(credential.Delegable()),
 		BearerMethods:        []string{"header"},
+		ResourcePolicy:       b.Privacy,
+		ResourceTerms:        b.Terms,
 	}
 }
 
 // MCPMetadata returns Metadata with the MCP host as its resource instead of the api.
 func MCPMetadata(o address.Origins, has Features) contract.ServerMetadata {
 	m := Metadata(o, has)
-	m.ResourceMetadata = MCPResourceMetadata(o)
+	m.ResourceMetadata = MCPResourceMetadata(o, has.Brand)
 	m.ResourceMetadataURL = o.MCP + "/.well-known/oauth-protected-resource"
 	m.ProtectedResources = []string{o.MCP, o.MCP + "/"}
 	return m
@@ -56,7 +60,7 @@ func MCPMetadata(o address.Origins, has Features) contract.ServerMetadata {
 func Metadata(o address.Origins, has Features) contract.ServerMetadata {
 	here, public := o.API, []string{"none"}
 	m := contract.ServerMetadata{
-		ResourceMetadata:      ResourceMetadata(o),
+		ResourceMetadata:      ResourceMetadata(o, has.Brand),
 		Issuer:                here,
 		TokenEndpoint:         here + "/oauth2/token",
 		RevocationEndpoint:    here + "/oauth2/revoke",
@@ -68,6 +72,8 @@ func Metadata(o address.Origins, has Features) contract.ServerMetadata {
 		TokenAuthMethods:      public,
 		RevocationAuthMethods: public,
 		IssParameter:          true,
+		Policy:                has.Brand.Privacy,
+		Terms:                 has.Brand.Terms,
 		AgentAuth: contract.AgentAuth{
 			Skill:         here + "/auth.md",
 			Identity:      here + "/agent/identity",

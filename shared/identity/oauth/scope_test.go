@@ -13,6 +13,7 @@ import (
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/policy"
 )
 
 // wantScope checks that the scope of an answer is what its token may do.
@@ -150,12 +151,28 @@ func TestTheMetadataNameWhatADeploymentHas(t *testing.T) {
 	if mustEncode(t, there) != mustEncode(t, all) {
 		t.Error("the MCP host describes another authorization server")
 	}
-	resource := mustEncode(t, oauth.MCPResourceMetadata(o))
+	resource := mustEncode(t, oauth.MCPResourceMetadata(o, policy.Brand{}))
 	want := `{"resource":"https://mcp.example.com","resource_name":"Vitrine MCP",` +
 		`"authorization_servers":["https://api.example.com"],"scopes_supported":["read","publish"],` +
 		`"bearer_methods_supported":["header"]}`
 	if strings.TrimSpace(resource) != want {
 		t.Errorf("got %s\nwant %s", resource, want)
+	}
+}
+
+func TestTheMetadataNameTheOwnersTerms(t *testing.T) {
+	b := policy.Brand{Name: "Pictures", Terms: "https://example.com/terms", Privacy: "https://example.com/privacy"}
+	o := address.Origins{API: apiOrigin, MCP: mcpOrigin}
+	server := oauth.Metadata(o, oauth.Features{Brand: b})
+	if server.Terms != b.Terms || server.Policy != b.Privacy {
+		t.Errorf("the server names %q and %q", server.Terms, server.Policy)
+	}
+	for want, r := range map[string]contract.ResourceMetadata{
+		"Pictures API": server.ResourceMetadata, "Pictures MCP": oauth.MCPResourceMetadata(o, b),
+	} {
+		if r.ResourceName != want || r.ResourceTerms != b.Terms || r.ResourcePolicy != b.Privacy {
+			t.Errorf("%s: %+v", want, r)
+		}
 	}
 }
 

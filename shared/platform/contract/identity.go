@@ -41,6 +41,8 @@ type ResourceMetadata struct {
 	ScopesSupported       []string `json:"scopes_supported"`
 	BearerMethods         []string `json:"bearer_methods_supported"`
 	ResourceDocumentation string   `json:"resource_documentation,omitempty" format:"uri"`
+	ResourcePolicy        string   `json:"resource_policy_uri,omitempty" format:"uri"`
+	ResourceTerms         string   `json:"resource_tos_uri,omitempty" format:"uri"`
 }
 
 // ServerMetadata describes the authorization server (RFC 8414) and repeats the members of
@@ -64,6 +66,8 @@ type ServerMetadata struct {
 	RevocationAuthMethods       []string  `json:"revocation_endpoint_auth_methods_supported"`
 	IssParameter                bool      `json:"authorization_response_iss_parameter_supported"`
 	ClientDocuments             bool      `json:"client_id_metadata_document_supported,omitempty"`
+	Policy                      string    `json:"op_policy_uri,omitempty" format:"uri"`
+	Terms                       string    `json:"op_tos_uri,omitempty" format:"uri"`
 	AgentAuth                   AgentAuth `json:"agent_auth"`
 }
 

@@ -10,6 +10,8 @@ type Discovery struct {
 	AppURL     string `json:"app_url" format:"uri"`
 	MCPURL     string `json:"mcp_url,omitempty" format:"uri" doc:"only where there is an MCP host"`
 	Version    string `json:"version"`
+	Name       string `json:"name,omitempty" doc:"what the deployment calls itself, where its owner gave it a name"`
+	Contact    string `json:"contact,omitempty" format:"uri" doc:"where people ask about it: a mailto or https URL"`
 }
 
 // Whoami answers whoami.get.

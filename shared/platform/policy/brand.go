@@ -119,6 +119,16 @@ func inline(data []byte, folder string) ([]byte, error) {
 	return out, errors.Join(err1, err2, err3)
 }
 
+// Title returns the name of the deployment.
+func (b Brand) Title() string { return cmp.Or(b.Name, DefaultName) }
+
+// ContactText returns the contact as people read it: an address of e-mail, or a URL without its scheme.
+func (b Brand) ContactText() string {
+	_, shown, _ := strings.Cut(b.Contact, ":")
+	shown, _, _ = strings.Cut(strings.TrimPrefix(shown, "//"), "?")
+	return strings.TrimSuffix(shown, "/")
+}
+
 // logo reads a logo from a data URL.
 func (r *reader) logo(at string, raw json.RawMessage) Logo {
 	s := r.text(at, raw)
@@ -128,9 +138,14 @@ func (r *reader) logo(at string, raw json.RawMessage) Logo {
 			continue
 		}
 		data, err := base64.StdEncoding.DecodeString(encoded)
-		if err == nil && len(data) > 0 && len(data) <= MaxLogo {
-			return Logo{Type: kind, Data: data}
+		if err != nil || len(data) > MaxLogo {
+			break
 		}
+		logo, err := cleanLogo(Logo{Type: kind, Data: data})
+		if err != nil {
+			r.refuse(at, raw, err.Error())
+		}
+		return logo
 	}
 	r.refuse(at, raw, fmt.Sprintf("must be the path of an SVG or PNG file of at most %d bytes", MaxLogo))
 	return Logo{}

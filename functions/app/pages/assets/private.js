@@ -56,7 +56,7 @@ function close() {
   empty();
   for (const name of ["placard", "drawer", "strip", "exhibition"]) part(name).hidden = true;
   part("closed").hidden = false;
-  document.title = `${part("closed").querySelector("h1").textContent} | Vitrine`;
+  document.title = `${part("closed").querySelector("h1").textContent} | ${document.querySelector("main").dataset.site}`;
 }
 
 const field = (name) => strip.querySelector(`[data-field="${name}"]`);

@@ -4,7 +4,7 @@
 import { bytes, contentURL, empty, frame, loaded, part, plain, swap } from "./exhibit.js";
 
 const stage = document.querySelector("main");
-const { publicId, scripts } = stage.dataset;
+const { publicId, scripts, site } = stage.dataset;
 const views = new Map([...stage.querySelectorAll("[data-view]")].map((view) => [view.dataset.view, view]));
 const field = (name) => document.querySelector(`[data-field="${name}"]`);
 
@@ -23,7 +23,7 @@ let ticking; // the timer of the visible view
 function show(name, heading = headings[name]) {
   for (const [key, view] of views) view.hidden = key !== name;
   for (const chrome of ["placard", "drawer", "strip"]) part(chrome).hidden = name !== "artifact";
-  document.title = `${heading} | Vitrine`;
+  document.title = `${heading} | ${site}`;
 }
 
 function clear() {
