@@ -27,7 +27,7 @@ type workspaceState struct {
 	deleted   bool
 	pinned    bool
 	lasts     bool // the artifact does not expire
-	others    int // artifacts that exist in the list only
+	others    int  // artifacts that exist in the list only
 	links     []contract.LinkRow
 	minted    int
 	lenient   bool                  // returns an existing share link for every requested end

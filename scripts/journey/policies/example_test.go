@@ -51,7 +51,7 @@ var examples = []example{
 		allowed: "ada@example.com",
 		refused: "eve@sub.example.com",
 		days:    180,
-		shown:   []string{"Example Reports", "mailto:it@example.com", "https://example.com/privacy", "/brand/"},
+		shown:   []string{"Example Reports", "mailto:it@example.com", "https://example.com/privacy", "/logo.svg"},
 		loads:   []string{"https://cdn.jsdelivr.net", "https://assets.example.com", "https://*.images.example.com"},
 		blocked: []string{"unpkg.com", "fonts.gstatic.com", "esm.sh"},
 	},
@@ -89,8 +89,8 @@ func (x example) strangersGet(t *testing.T, e *harness.BackendEnv) {
 	for _, path := range []string{"/", "/nothing-here"} {
 		x.wantShown(t, path, e.NewFakeBrowser().Get(t, path))
 	}
-	a := harness.Do(t, e.Anyone, "POST", "/v1/ephemeral/provision", contract.ProvisionRequest{})
-	registered := harness.Do(t, e.Anyone, "POST", "/agent/identity", contract.RegisterAgent{Type: "anonymous"})
+	a := harness.Do(t, e.Anyone, "POST", e.Origins.API+"/v1/ephemeral/provision", contract.ProvisionRequest{})
+	registered := harness.Do(t, e.Anyone, "POST", e.Origins.API+"/agent/identity", contract.RegisterAgent{Type: "anonymous"})
 	if x.strangers {
 		if a.Status != http.StatusCreated || registered.Status >= http.StatusBadRequest {
 			t.Errorf("strangers get %d, agents %d %s", a.Status, registered.Status, registered.Body)
@@ -128,7 +128,7 @@ func (x example) peopleGet(t *testing.T, e *harness.BackendEnv) {
 	}
 	b := e.SignedIn(t, x.allowed)
 	x.wantShown(t, "the overview", b.Get(t, "/dashboard"))
-	member := e.WithBearer(b.CLIToken(t).AccessToken)
+	member := keyOf(t, e, b)
 	published, err := member.PublishFiles(ctx, "Report", "", harness.Page("words"))
 	harness.NoError(t, err)
 	end := limits.End(e.Options.Now(), limits.Forever)
@@ -158,4 +158,13 @@ func (x example) wantLoads(t *testing.T, e *harness.BackendEnv, member *wire.Age
 			t.Errorf("a page may load from %s: %s", host, csp)
 		}
 	}
+}
+
+// keyOf returns an agent that has a new API key of the person of a browser.
+func keyOf(t *testing.T, e *harness.BackendEnv, b *harness.FakeBrowser) *wire.Agent {
+	t.Helper()
+	command := e.WithBearer(b.CLIToken(t).AccessToken)
+	made := harness.Call[contract.CreatedKey](t, command, http.StatusCreated, "POST", e.Origins.API+"/v1/web/keys",
+		contract.CreateKey{Name: "report"}, harness.KeyHeader()...)
+	return e.WithBearer(made.Secret)
 }

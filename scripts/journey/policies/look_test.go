@@ -65,7 +65,7 @@ func scripted(hosts ...string) string {
 // lookAtALink opens a page with a script from a host that pages may load from, and from one that they may not.
 func (x example) lookAtALink(t *testing.T, e *harness.BackendEnv, p *browser.Page) {
 	t.Helper()
-	member := e.WithBearer(e.SignedIn(t, x.allowed).CLIToken(t).AccessToken)
+	member := keyOf(t, e, e.SignedIn(t, x.allowed))
 	const listed, unlisted = "cdn.jsdelivr.net", "scripts.example.org"
 	published, err := member.PublishFiles(ctx, "Scripts", "", harness.Page(scripted(listed, unlisted)))
 	harness.NoError(t, err)

@@ -81,7 +81,6 @@ func servicesOf(t *testing.T, d *harness.Env) *assembly.Services {
 		S3Domain:         o.Engines.S3Domain,
 		Policy:           policy.Default(false),
 		Limits:           o.Limits,
-		Policy:           policy.Default(false),
 	}))(t)
 	function.Warm(t.Context(), services, true)()
 	return services

@@ -71,7 +71,7 @@ var wrong = []struct{ file, want string }{
 	{`{"paid": {"scripts": "yes"}}`, `paid.scripts: "yes": must be "on" or "ask" or "off"`},
 	{`{"anonymous": "on"}`, `anonymous: "on": must be "off"`},
 	{`{"anonymous": {"max_days": 8}}`, `anonymous.max_days: 8: must not be above the life of an unclaimed workspace's key`},
-	{`{"anonymous": {"per_minute": 0}}`, `anonymous.per_minute: 0: must be a whole number from 1 to 1000000`},
+	{`{"anonymous": {"per_minute": 0}}`, `anonymous.per_minute: 0: must be a whole number from 1 to 100`},
 	{`{"sign_in": "nobody"}`, `sign_in: "nobody": must be "anybody" or "operators"`},
 	{`{"sign_in": {}}`, `sign_in: {}: names nobody; give domains or addresses, or "anybody"`},
 	{`{"sign_in": {"domains": []}}`, `sign_in.domains: []: must be a list of 1 to 200 texts`},
