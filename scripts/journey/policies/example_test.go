@@ -164,7 +164,7 @@ func (x example) wantLoads(t *testing.T, e *harness.BackendEnv, member *wire.Age
 func keyOf(t *testing.T, e *harness.BackendEnv, b *harness.FakeBrowser) *wire.Agent {
 	t.Helper()
 	command := e.WithBearer(b.CLIToken(t).AccessToken)
-	made := harness.Call[contract.CreatedKey](t, command, http.StatusCreated, "POST", e.Origins.API+"/v1/web/keys",
+	made := harness.Call[contract.CreatedKey](t, command, http.StatusCreated, "POST", "/v1/web/keys",
 		contract.CreateKey{Name: "report"}, harness.KeyHeader()...)
 	return e.WithBearer(made.Secret)
 }

@@ -70,7 +70,7 @@ func (x example) lookAtALink(t *testing.T, e *harness.BackendEnv, p *browser.Pag
 	published, err := member.PublishFiles(ctx, "Scripts", "", harness.Page(scripted(listed, unlisted)))
 	harness.NoError(t, err)
 	p.Go(harness.ShareURL(t, member, published.ArtifactID))
-	frame := p.Frame("/c/")
+	frame := p.Frame(e.Origins.Content)
 	frame.WaitText("Scripts")
 	frame.WaitViolation(unlisted)
 	for _, m := range frame.Messages() {
