@@ -28,7 +28,8 @@ func TestEveryHostIsToldWhatItNeeds(t *testing.T) {
 		env.EventsTable, env.HotTable, env.Bucket, env.Limits, env.DynamoDBEndpoint, env.S3Endpoint, env.S3Domain,
 		env.RingsVersion, env.HSTS, env.PolicyFile, env.SellsPlans,
 	}
-	checking := []string{env.OIDCIssuer, env.OIDCClientID, env.OIDCOperatorClaim, env.OIDCOperatorValue}
+	checking := []string{env.OIDCIssuer, env.OIDCClientID, env.OIDCOperatorClaim, env.OIDCOperatorValue,
+		env.OIDCEmailVerified}
 	own := map[string][]string{
 		"api": append([]string{
 			env.Bundles, env.Cache, env.Pow, env.AssertionRing, env.Providers, env.FetchOrigins, env.ClientDocuments,

@@ -33,6 +33,8 @@ type identity struct {
 	// OperatorClaim and OperatorValue mark the operators of the deployment. If they are empty, the operators are those
 	// in the pool's group "operators".
 	OperatorClaim, OperatorValue string
+	// EmailVerified is how the addresses of people are verified: by the claim email_verified, or by the issuer.
+	EmailVerified string
 }
 
 var (
@@ -56,11 +58,13 @@ func readIdentity(c lookup, o options) (identity, error) {
 		Sender:        c.text("identity-email-from", ""),
 		OperatorClaim: c.text("oidc-operator-claim", ""),
 		OperatorValue: c.text("oidc-operator-value", ""),
+		EmailVerified: c.text("oidc-email-verified", "claim"),
 	}
 	switch {
 	case !slices.Contains([]string{cognitoIdentity, oidcIdentity, noIdentity}, i.By):
 		return i, fmt.Errorf("the context identity is cognito, oidc or none, not %q", i.By)
-	case i.By != oidcIdentity && i.Issuer+i.ClientID+i.SecretARN+i.OperatorClaim+i.OperatorValue != "":
+	case i.By != oidcIdentity && i.Issuer+i.ClientID+i.SecretARN+i.OperatorClaim+i.OperatorValue != "" ||
+		i.By != oidcIdentity && i.EmailVerified != "claim":
 		return i, fmt.Errorf("the context names another provider: set identity to oidc, or leave oidc-* away")
 	case i.By != cognitoIdentity && i.Sender != "":
 		return i, fmt.Errorf("the context identity-email-from is for the pool, which identity=%s does without", i.By)
@@ -130,6 +134,8 @@ func (i identity) checkProvider() error {
 			i.SecretARN)
 	case !slices.Contains([]string{"none", "rp_initiated", "cognito"}, i.Logout):
 		return fmt.Errorf("the context oidc-logout is none, rp_initiated or cognito, not %q", i.Logout)
+	case i.EmailVerified != "claim" && i.EmailVerified != "issuer":
+		return fmt.Errorf("the context oidc-email-verified is claim or issuer, not %q", i.EmailVerified)
 	case (i.OperatorClaim == "") != (i.OperatorValue == ""):
 		return fmt.Errorf("oidc-operator-claim and oidc-operator-value say together who operates: give both, or neither")
 	}
@@ -156,7 +162,7 @@ func (i *identity) find(data map[string]string) {
 // that also sign people in.
 var (
 	describing = []string{env.OIDCIssuer, env.OIDCClientID}
-	verifying  = append([]string{env.OIDCOperatorClaim, env.OIDCOperatorValue}, describing...)
+	verifying  = append([]string{env.OIDCOperatorClaim, env.OIDCOperatorValue, env.OIDCEmailVerified}, describing...)
 	signingIn  = append([]string{env.OIDCClientSecret, env.OIDCScopes, env.OIDCLogout}, verifying...)
 )
 
@@ -170,5 +176,6 @@ func (i identity) settings() map[string]string {
 	return map[string]string{
 		env.OIDCIssuer: i.Issuer, env.OIDCClientID: i.ClientID, env.OIDCClientSecret: i.SecretARN, env.OIDCLogout: i.Logout,
 		env.OIDCScopes: scopes, env.OIDCOperatorClaim: i.OperatorClaim, env.OIDCOperatorValue: i.OperatorValue,
+		env.OIDCEmailVerified: i.EmailVerified,
 	}
 }

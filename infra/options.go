@@ -47,6 +47,8 @@ import (
 //	oidc-logout       with oidc: how the provider signs people out: rp_initiated, cognito or none (default)
 //	oidc-operator-claim, oidc-operator-value  with oidc: the claim of ID tokens that names operators, and what it says of
 //	                  them (with cognito: those in the pool's group operators; otherwise there are none)
+//	oidc-email-verified  with oidc: claim (default), or issuer: addresses count as verified although ID tokens do not say
+//	                  so. Only for an issuer that has the people of one organization and no others
 //	agent-providers   whole ARN of the secret that lists the identity providers of agents that are trusted, encrypted with
 //	                  the account's own key for secrets; without it none is. docs/deploy.md says what is in it
 //	stripe-key, stripe-webhook-secret  whole ARNs of the secrets that hold the API key of an account at Stripe and the

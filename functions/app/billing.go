@@ -163,6 +163,7 @@ func (h *Host) tier(t limits.Tier) pages.Limits {
 		LongestLife:  finite(p.MaxLife),
 		PerMinute:    l.Actor.Limit,
 		Pins:         p.LiveArtifacts,
+		Revisions:    p.Revisions,
 	}
 }
 

@@ -124,6 +124,8 @@ func (h *Host) limits(v browserSession) pages.Limits {
 		DefaultLife:  finite(v.Actor.Workspace.Life(v.Actor.Policy)),
 		LongestLife:  finite(time.Duration(p.MaxTTLSeconds) * time.Second),
 		PerMinute:    p.ActorRateLimitPerMinute,
+		Pins:         v.Actor.Policy.LiveArtifacts,
+		Revisions:    p.LifetimeRevisionCeiling,
 	}
 }
 

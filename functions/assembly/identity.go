@@ -78,6 +78,7 @@ func (s *Services) OAuth(limiter *rate.Limiter) (*oauth.Server, error) {
 		Failures:    s.Stores.Counters,
 		Provider:    provider,
 		Registrar:   s.Registrar(),
+		Name:        s.Config.Policy.Brand.Name,
 		Limiter:     limiter,
 		Limits:      &s.Config.Limits,
 		Allowlist:   s.Config.Allowlist(),

@@ -72,6 +72,7 @@ type Limits struct {
 	DefaultLife, LongestLife time.Duration // zero: artifacts do not expire
 	PerMinute                int
 	Pins                     int
+	Revisions                int // of an artifact
 }
 
 // Overview is the first page of a member.

@@ -81,7 +81,7 @@ func (s *Server) Register(
 	if err := s.take(ctx, s.Limits.Registration, from); err != nil {
 		return contract.RegisteredClient{}, err
 	}
-	given, err := accepted(r)
+	given, err := accepted(r, s.Name)
 	// A refused request must not use up the registrations of all callers, so it counts against its address only.
 	if err == nil {
 		err = s.Limiter.Take(ctx, s.Limits.Clients, "all")
@@ -102,8 +102,8 @@ func (s *Server) Register(
 	return contract.RegisteredClient{ClientID: c.ID, IssuedAt: now.Unix(), RegisterClient: given}, nil
 }
 
-// accepted returns the metadata that this server registers for a request, or refuses it.
-func accepted(r contract.RegisterClient) (contract.RegisterClient, error) {
+// accepted returns the metadata that this server registers for a request, or refuses it. deployment is its name.
+func accepted(r contract.RegisterClient, deployment string) (contract.RegisterClient, error) {
 	if n := len(r.RedirectURIs); n == 0 || n > maxRedirects {
 		return r, fault.NewOAuth(fault.OAuthInvalidRedirect, "send 1 to %d redirect_uris", maxRedirects)
 	}
@@ -129,7 +129,7 @@ func accepted(r contract.RegisterClient) (contract.RegisterClient, error) {
 	if r.ClientName, fits = text.ClientName(r.ClientName); !fits {
 		return r, fault.NewOAuth(fault.OAuthInvalidMetadata, "client_name is longer than %d characters", limits.ClientNameRunes)
 	}
-	if text.NamesProduct(r.ClientName) {
+	if text.NamesProduct(r.ClientName, deployment) {
 		return r, fault.NewOAuth(fault.OAuthInvalidMetadata,
 			"client_name has the name of this service as a word; choose a name of your own")
 	}

@@ -111,7 +111,7 @@ func (s *Server) fetch(ctx context.Context, c id.Client, stored *Client, from ne
 	next := Client{ID: c, CreatedAt: now, Unusable: unreadable(c)}
 	switch {
 	case cause == nil:
-		if next = describe(c, body); next.Unusable == "" {
+		if next = describe(c, body, s.Name); next.Unusable == "" {
 			life = min(max(fresh, limits.MinDocumentLife), limits.MaxDocumentLife)
 		}
 		next.CreatedAt = now
@@ -141,8 +141,8 @@ func (s *Server) mayFetch(ctx context.Context, from netip.Addr) error {
 	return s.Limiter.Take(ctx, s.Limits.Documents, "all")
 }
 
-// describe returns the client that a metadata document describes. Its Unusable says why the document describes none.
-func describe(c id.Client, body []byte) Client {
+// describe returns the client that a metadata document describes to a deployment with a name. Its Unusable says why the document describes none.
+func describe(c id.Client, body []byte, deployment string) Client {
 	var d struct {
 		ClientID string `json:"client_id"`
 		contract.RegisterClient
@@ -156,7 +156,7 @@ func describe(c id.Client, body []byte) Client {
 		out.Unusable = "names another client_id than its own address"
 		return out
 	}
-	given, err := accepted(d.RegisterClient)
+	given, err := accepted(d.RegisterClient, deployment)
 	if err != nil {
 		out.Unusable = "is refused: " + fault.OAuthErrorOf(err).Description
 		return out

@@ -69,6 +69,7 @@ type Server struct {
 	Provider  Provider
 	Registrar Registrar
 
+	Name        string // of the deployment, which no client may have; empty: Vitrine alone
 	Limiter     *rate.Limiter
 	Limits      *limits.Limits
 	Allowlist   workspace.Allowlist // Members has to read what it judges by

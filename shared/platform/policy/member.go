@@ -44,9 +44,7 @@ func (r *reader) tier(at string, raw json.RawMessage, p limits.Policy, more memb
 		"new_artifacts_per_day": count(1, maxAllowance, &p.NewArtifactsPerDay),
 		"revisions":             count(1, limits.MaxRevisions, &p.Revisions),
 		"reads_per_minute":      count(1, maxAllowance, &p.Reads),
-		"scripts": func(at string, raw json.RawMessage) {
-			p.Scripts = limits.Scripts(r.word(at, raw, "on", "ask", "off"))
-		},
+		"scripts":               func(at string, raw json.RawMessage) { p.Scripts = limits.Scripts(r.word(at, raw, "on", "off")) },
 	}
 	for name, read := range more {
 		known[name] = read
@@ -98,7 +96,11 @@ func (r *reader) anonymous(at string, raw json.RawMessage, p *Policy) {
 		r.word(at, raw, "off")
 		return
 	}
+	scripts := p.Tiers[limits.Ephemeral].Scripts
 	tier := r.tier(at, raw, p.Tiers[limits.Ephemeral], members{
+		"scripts": func(at string, raw json.RawMessage) {
+			scripts = limits.Scripts(r.word(at, raw, "on", "ask", "off"))
+		},
 		"per_minute": func(at string, raw json.RawMessage) {
 			p.PerMinute = int(r.number(at, raw, 1, limits.MaxProvisionQuota, int64(p.PerMinute)))
 		},
@@ -106,6 +108,7 @@ func (r *reader) anonymous(at string, raw json.RawMessage, p *Policy) {
 	if most := limits.EphemeralKey; tier.MaxLife > most {
 		r.above(at, "max_days", spell(tier.MaxLife), "the life of an unclaimed workspace's key in days", spell(most))
 	}
+	tier.Scripts = scripts
 	p.Tiers[limits.Ephemeral] = tier
 }
 

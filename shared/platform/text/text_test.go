@@ -165,13 +165,24 @@ func TestNoProgramOfOthersHasTheNameOfTheProduct(t *testing.T) {
 		"Vit\u200brine",
 		"vit rine login", "Vítrine", "Vіtrinе", "my.vitrine.app",
 	} {
-		if !NamesProduct(name) {
+		if !NamesProduct(name, "") {
 			t.Errorf("%q is let through", name)
 		}
 	}
 	for _, name := range []string{"", "Claude Code", "Vitrinebau Meier", "Vit", "rine Vit", "Codex"} {
-		if NamesProduct(name) {
+		if NamesProduct(name, "") {
 			t.Errorf("%q is refused", name)
+		}
+	}
+}
+
+func TestNoProgramHasTheNameOfTheDeployment(t *testing.T) {
+	for name, want := range map[string]bool{
+		"Example Reports": true, "example-reports CLI": true, "EXAMPLEREPORTS": true, "Éxample Rеports": true,
+		"Example": false, "Reports": false, "Counterexample Reports": false, "": false,
+	} {
+		if got := NamesProduct(name, "Example Reports"); got != want {
+			t.Errorf("NamesProduct(%q) = %t", name, got)
 		}
 	}
 }
