@@ -87,11 +87,7 @@ func (h *Host) keySet(w http.ResponseWriter, _ *http.Request) error {
 }
 
 func (h *Host) guide(w http.ResponseWriter, _ *http.Request) error {
-	text, err := h.authMD()
-	if err != nil {
-		return err
-	}
-	return document(w, "text/markdown; charset=utf-8", text)
+	return document(w, "text/markdown; charset=utf-8", h.authMD())
 }
 
 // document answers with a public document that scripts of every origin may read.
