@@ -63,21 +63,22 @@ func TestF29NothingThatIsClaimedEndsEarly(t *testing.T) {
 	s.WantClosed(t, c.Agent, soon)
 }
 
-// TestF29TheFloorIsWhatTheDestinationChose lets it choose longer than its tier's default, and a life that is longer.
+// TestF29TheFloorIsWhatTheDestinationChose lets it choose longer than an artifact has left, and shorter.
 func TestF29TheFloorIsWhatTheDestinationChose(t *testing.T) {
 	t.Parallel()
 	s := harness.NewClaimEnv(t, func(o *stack.Options) {
-		harness.WithPolicy(func(p *limits.Policy) { p.DefaultLife, p.MaxLife = 30*limits.Day, 30*limits.Day })(&o.Limits)
+		harness.WithPolicy(func(p *limits.Policy) { p.DefaultLife, p.MaxLife = 8*limits.Day, 8*limits.Day })(&o.Limits)
 	})
 	c, src := s.NewClaimant(t), s.NewSource(t)
 	c.Actor.Workspace.AutoDays = 7
+	short := harness.PublishPage(t, src.Agent, "short")
+	s.Clock.Advance(3 * limits.Day)
 	long := harness.Must(src.Draft(
 		ctx, wire.NewKey(), wire.Declare("blank", wire.File{Path: "blank.txt"}), wire.File{Path: "blank.txt"},
 	))(t)
-	short := harness.PublishPage(t, src.Agent, "short")
 	s.MustClaim(t, c, src.ClaimToken)
 	s.Migrate(t, src.WorkspaceID)
-	for a, days := range map[id.Artifact]time.Duration{long.ArtifactID: 30, short.ArtifactID: 7} {
+	for a, days := range map[id.Artifact]time.Duration{long.ArtifactID: 8, short.ArtifactID: 7} {
 		got := harness.Must(s.Store.Artifacts.Artifact(ctx, a))(t)
 		if left := got.ExpiresAt.Sub(s.Options.Now()); left < days*limits.Day-time.Minute || left > days*limits.Day {
 			t.Errorf("it ends in %s, want %d days", left, days)

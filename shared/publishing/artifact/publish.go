@@ -253,8 +253,8 @@ func (s *Service) publication(by credential.Actor, t Target, now time.Time) (Pub
 		Event:       publishedEvent(by, now, a.ID, r.ID, a.Number+1, r.Title),
 	}
 	if by.Workspace.Tier() == limits.Ephemeral {
-		if end := limits.End(now, by.Policy.DefaultLife); end.After(a.ExpiresAt) { // what it has is not shortened
-			pub.ExpiresAt = end
+		if end := limits.End(now, by.Policy.DefaultLife); a.Number == 0 || end.After(a.ExpiresAt) {
+			pub.ExpiresAt = end // never earlier than that of a revision before
 		}
 		pub.Renews = true
 		result.ExpiresAt = pub.ExpiresAt

@@ -256,7 +256,7 @@ func TestARenewalShortensNoLife(t *testing.T) {
 	e.by.Workspace.ClaimedAt = time.Time{}
 	e.by.Policy.DefaultLife = time.Hour
 	had := e.now.Add(limits.Day)
-	e.store.artifact.ExpiresAt = had
+	e.store.artifact.ExpiresAt, e.store.artifact.Number = had, 1
 	got, err := e.Publish(t.Context(), e.by, e.target())
 	expect.OK(t, err)
 	if p := e.store.commits[0].(Publication); !p.ExpiresAt.Equal(had) || !got.ExpiresAt.Equal(had) {
