@@ -212,7 +212,7 @@ func TestOperationsDeclareWhatTheyCanAnswer(t *testing.T) {
 		"oauth.deviceAuthorization":   "200 400 401 429 500 503",
 		"oauth.revoke":                "200 400 429 500 503",
 		"oauth.register":              "201 400 429 500 503",
-		"agentAuth.register":          "200 400 401 429 500 503",
+		"agentAuth.register":          "200 400 401 403 429 500 503",
 		"agentAuth.startClaim":        "200 400 429 500 503",
 		"agentAuth.notify":            "202 400 429 500 503",
 		"mcp.whoami":                  "200 400 401 429 500 503",
