@@ -181,10 +181,11 @@ func at(other *harness.BackendEnv, g *wire.Agent) *wire.Agent {
 // one with large numbers. What exists stays as it is on all of them.
 func TestLowerAndHigherNumbersHoldForWhatIsNew(t *testing.T) {
 	t.Parallel()
-	s := harness.NewJobEnv(t, withTiers(func(p, _ *limits.Policy) {
-		lasting(p, new(limits.Policy))
+	large := func(p, unclaimed *limits.Policy) {
+		lasting(p, unclaimed)
 		p.NewArtifactsPerDay = 5 // no multiple of the counters
-	}))
+	}
+	s := harness.NewJobEnv(t, withTiers(large))
 	m := s.NewClaimant(t)
 	who := s.AddMember(t, m.Workspace)
 	var made []contract.Published
@@ -253,7 +254,7 @@ func TestLowerAndHigherNumbersHoldForWhatIsNew(t *testing.T) {
 		fault.InvalidRequest)
 
 	// With larger numbers again all of it goes on.
-	higher := beside(t, s, lasting)
+	higher := beside(t, s, large)
 	again := higher.GrantTo(t, who, "cli", higher.Origins.API)
 	setLife(t, again, limits.ForeverDays)
 	pin(t, again, made[1].ArtifactID)
