@@ -23,7 +23,7 @@ func (o options) built(host string) string { return filepath.Join(o.Dist, host+"
 
 // code returns the path of a function's zip as it is deployed, which has the policy inside.
 func (o options) code(host string) string {
-	if o.Policy.packed == nil {
+	if o.Policy.File == nil {
 		return o.built(host)
 	}
 	return filepath.Join(o.Dist, "policy", host+".zip")

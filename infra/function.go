@@ -119,7 +119,7 @@ func (f *function) environment() *map[string]*string {
 		env.AppURL: a.App, env.MCPURL: a.MCP, env.Limits: "on", env.RingsVersion: f.RingsVersion,
 		env.HSTS:             string(f.HSTS),
 		env.PolicyFile:       f.Policy.file(),
-		env.SellsPlans:       onOff(f.Billing.on()),
+		env.SellsPlans:       env.OnOff(f.Billing.on()),
 		env.DynamoDBEndpoint: "", env.S3Endpoint: "", env.S3Domain: "",
 	} {
 		variables[name] = jsii.String(value)
@@ -153,13 +153,6 @@ func (f *function) environment() *map[string]*string {
 		variables[name] = jsii.String(people[name])
 	}
 	return &variables
-}
-
-func onOff(on bool) string {
-	if on {
-		return "on"
-	}
-	return "off"
 }
 
 // bundleInterval returns the setting of a host that asks for bundles, which are made every so many seconds.

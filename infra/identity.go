@@ -63,8 +63,8 @@ func readIdentity(c lookup, o options) (identity, error) {
 	switch {
 	case !slices.Contains([]string{cognitoIdentity, oidcIdentity, noIdentity}, i.By):
 		return i, fmt.Errorf("the context identity is cognito, oidc or none, not %q", i.By)
-	case i.By != oidcIdentity && i.Issuer+i.ClientID+i.SecretARN+i.OperatorClaim+i.OperatorValue != "" ||
-		i.By != oidcIdentity && i.EmailVerified != "claim":
+	case i.By != oidcIdentity &&
+		(i.Issuer+i.ClientID+i.SecretARN+i.OperatorClaim+i.OperatorValue != "" || i.EmailVerified != "claim"):
 		return i, fmt.Errorf("the context names another provider: set identity to oidc, or leave oidc-* away")
 	case i.By != cognitoIdentity && i.Sender != "":
 		return i, fmt.Errorf("the context identity-email-from is for the pool, which identity=%s does without", i.By)

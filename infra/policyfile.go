@@ -2,6 +2,7 @@ package main
 
 import (
 	"archive/zip"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net/mail"
@@ -14,17 +15,14 @@ import (
 	"vitrine/shared/platform/policy"
 )
 
-// ownerPolicy is the policy of a deployment with what its functions get of it.
-type ownerPolicy struct {
-	policy.Policy
-	packed []byte // with the logo inside; nil without a file
-}
+// ownerPolicy is the policy of a deployment, with what the stacks take from it.
+type ownerPolicy struct{ policy.Policy }
 
 // readPolicy reads the file that the context names.
 func readPolicy(c lookup, o options) (ownerPolicy, error) {
 	file := c.text("policy", "")
 	if file == "" {
-		return ownerPolicy{Policy: policy.Default(o.Billing.on())}, nil
+		return ownerPolicy{policy.Default(o.Billing.on())}, nil
 	}
 	d := policy.Deployment{Billing: o.Billing.on()}
 	for _, host := range append(slices.Clone(hostNames), "origin") {
@@ -35,17 +33,16 @@ func readPolicy(c lookup, o options) (ownerPolicy, error) {
 	if o.Identity.Domain.Name != "" {
 		d.Hosts = append(d.Hosts, o.Identity.Domain.Name)
 	}
-	packed, err := policy.Load(file, d)
+	p, err := policy.Load(file, d)
 	if err != nil {
 		return ownerPolicy{}, fmt.Errorf("the context policy: %w", err)
 	}
-	p, err := policy.Read(packed, d)
-	if err == nil && p.SignIn.Operators && !o.Identity.namesOperators() {
+	if p.SignIn.Operators && !o.Identity.namesOperators() {
 		err = fmt.Errorf(
 			`%s: sign_in: "operators": the identity provider names no operators; give oidc-operator-claim and `+
 				"oidc-operator-value, or use identity=cognito", file)
 	}
-	return ownerPolicy{p, packed}, err
+	return ownerPolicy{p}, err
 }
 
 // namesOperators reports whether the provider of people can say who operates the deployment.
@@ -56,15 +53,16 @@ func (i identity) namesOperators() bool {
 // file is the name of the policy in the zip of each function; empty without one. It changes with the policy, so that a
 // template shows which policy holds and a deployment restarts every function.
 func (p ownerPolicy) file() string {
-	if p.packed == nil {
+	if p.File == nil {
 		return ""
 	}
-	return "policy-" + p.Digest[:12] + ".json"
+	sum := sha256.Sum256(p.File)
+	return fmt.Sprintf("policy-%x.json", sum[:6])
 }
 
 // addPolicy adds the policy to the zips of all functions.
 func (o options) addPolicy() error {
-	if o.Policy.packed == nil {
+	if o.Policy.File == nil {
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(o.code(functionNames[0])), 0o755); err != nil {
@@ -106,7 +104,7 @@ func (o options) addPolicyTo(name string) (err error) {
 	if err != nil {
 		return err
 	}
-	if _, err := w.Write(o.Policy.packed); err != nil {
+	if _, err := w.Write(o.Policy.File); err != nil {
 		return err
 	}
 	return z.Close()

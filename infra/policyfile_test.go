@@ -73,7 +73,7 @@ func TestWhoSignsUp(t *testing.T) {
 
 func TestThePolicyIsBesideEachProgram(t *testing.T) {
 	o := made["Named"].options
-	packed := expect.Value(policy.Load("../docs/policies/company.json", policy.Deployment{}))(t)
+	packed := expect.Value(policy.Load("../docs/policies/company.json", policy.Deployment{}))(t).File
 	for _, name := range functionNames {
 		first := expect.Value(os.ReadFile(o.code(name)))(t)
 		z := expect.Value(zip.NewReader(bytes.NewReader(first), int64(len(first))))(t)

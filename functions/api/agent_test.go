@@ -192,7 +192,7 @@ func TestTheGuideOffersWhatADeploymentHas(t *testing.T) {
 			[]string{publish, register, "`anonymous`"}},
 	} {
 		a := withAgents(t)
-		a.host.Features.NoEphemeral, a.host.Features.NoAnonymous = tt.noEphemeral, tt.noAnonymous
+		a.host.Features.AccountsOnly, a.host.Features.NoAnonymous = tt.noEphemeral, tt.noAnonymous
 		a.host.Features.Providers = tt.providers
 		guide := a.send(t, "GET", "/auth.md", "").body
 		expect.Has(t, "the guide", guide, append(tt.has, "2. **Get an access token**", "## What happens in the browser")...)

@@ -63,7 +63,7 @@ func (h *Host) authMD() []byte {
 	}
 	anonymous, vouched := !h.Features.NoAnonymous, slices.Contains(all, contract.AssertionIdentity)
 	parts := strings.NewReplacer(
-		"{start}", guideCLI.choose(!h.Features.NoEphemeral)+"\n"+guideHTTP.choose(anonymous),
+		"{start}", guideCLI.choose(!h.Features.AccountsOnly)+"\n"+guideHTTP.choose(anonymous),
 		"{register}", guideRegister.choose(anonymous),
 		"{alone}", guideAlone.choose(anonymous),
 		"{again}", guideAgain.choose(anonymous),

@@ -10,8 +10,19 @@ import (
 	"vitrine/shared/platform/pack"
 )
 
-// asset serves files that pages load. The path names the build, so that browsers keep them for ever. A path of another
-// build occurs while a deployment rolls out; it gets our bytes, and must not keep them.
+// forever lets browsers keep what is at a path for good.
+const forever = "public, max-age=31536000, immutable"
+
+// cacheOf says how long an asset may be kept whose path names a build. A path of another build occurs while a deployment
+// rolls out; it gets our bytes, and must not keep them.
+func cacheOf(r *http.Request, build string) string {
+	if r.PathValue("build") != build {
+		return "no-store"
+	}
+	return forever
+}
+
+// asset serves files that pages load. The path names the build, so that browsers keep them for ever.
 func (h *Host) asset(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("name")
 	if f, ok := h.files[name]; ok {
@@ -21,10 +32,7 @@ func (h *Host) asset(w http.ResponseWriter, r *http.Request) error {
 	if !ok {
 		return fault.NewCode(fault.NotFound)
 	}
-	cache := "public, max-age=31536000, immutable"
-	if r.PathValue("build") != pages.Build() {
-		cache = "no-store"
-	}
+	cache := cacheOf(r, pages.Build())
 	c := web.AcceptedCoding(r)
 	if c == "" || len(a.Body) < pack.MinSize {
 		return fixed(a.Type, cache, string(a.Body))(w, r)

@@ -17,12 +17,8 @@ const policyImage = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 type brandFile struct{ digest, media, body string }
 
 func (f brandFile) serve(w http.ResponseWriter, r *http.Request) error {
-	cache := "public, max-age=31536000, immutable"
-	if r.PathValue("build") != f.digest { // of another version, while a deployment rolls out
-		cache = "no-store"
-	}
 	w.Header().Set(policyHeader, policyImage)
-	return fixed(f.media, cache, f.body)(w, r)
+	return fixed(f.media, cacheOf(r, f.digest), f.body)(w, r)
 }
 
 // siteOf returns what pages show of a brand, and its files by name.

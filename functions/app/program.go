@@ -29,7 +29,7 @@ func (h *Host) program(w http.ResponseWriter, r *http.Request) error {
 	if strings.HasSuffix(name, ".woff2") {
 		header.Set("Content-Type", "font/woff2")
 	}
-	header.Set("Cache-Control", "public, max-age=31536000, immutable")
+	header.Set("Cache-Control", forever)
 	header.Set("Access-Control-Allow-Origin", "*") // sandboxed pages have an opaque origin, and the files are public
 	header.Set("Cross-Origin-Resource-Policy", "cross-origin")
 	_, _ = w.Write(text) // a failure means that the client left

@@ -17,16 +17,16 @@ func (s *Services) Provisioning(limiter *rate.Limiter) (*ephemeral.Provisioner, 
 	peppers, err1 := s.Peppers()
 	signing, err2 := s.Config.Rings.Pepper.Derive("pow")
 	return &ephemeral.Provisioner{
-		Store:       s.Stores.Workspaces,
-		Limiter:     limiter,
-		Counters:    s.Stores.Counters,
-		Limits:      &s.Config.Limits,
-		Peppers:     peppers,
-		Environment: s.Config.Environment,
-		Closed:      !s.Config.Policy.Anonymous,
-		App:         s.Config.Origins.App,
-		Pow:         &pow.Service{Keys: signing, Store: s.Stores.Counters, Now: s.Config.Now},
-		Now:         s.Config.Now,
+		Store:        s.Stores.Workspaces,
+		Limiter:      limiter,
+		Counters:     s.Stores.Counters,
+		Limits:       &s.Config.Limits,
+		Peppers:      peppers,
+		Environment:  s.Config.Environment,
+		AccountsOnly: !s.Config.Policy.Anonymous,
+		App:          s.Config.Origins.App,
+		Pow:          &pow.Service{Keys: signing, Store: s.Stores.Counters, Now: s.Config.Now},
+		Now:          s.Config.Now,
 	}, errors.Join(err1, err2)
 }
 

@@ -96,12 +96,12 @@ func (s *Services) Features() oauth.Features {
 	agents := s.Config.AgentRegistration || len(s.Config.Rings.Assertion.Keys) > 0
 	p := s.Config.Policy
 	return oauth.Features{
-		People:      s.Config.OIDC.Issuer != "",
-		Agents:      agents,
-		Documents:   !s.Config.NoClientDocuments,
-		Providers:   agents && (s.Config.AgentProviders || len(s.Config.Providers) > 0),
-		NoEphemeral: !p.Anonymous,
-		NoAnonymous: !p.Anonymous || !p.Agents,
-		Brand:       p.Brand,
+		People:       s.Config.OIDC.Issuer != "",
+		Agents:       agents,
+		Documents:    !s.Config.NoClientDocuments,
+		Providers:    agents && (s.Config.AgentProviders || len(s.Config.Providers) > 0),
+		AccountsOnly: !p.Anonymous,
+		NoAnonymous:  !p.Anonymous || !p.Agents,
+		Brand:        p.Brand,
 	}
 }

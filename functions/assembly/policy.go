@@ -46,10 +46,8 @@ func (c *Config) Allowlist() workspace.Allowlist {
 func (c *Config) setPolicy(p policy.Policy) {
 	c.Policy = p
 	c.Limits.Tiers = p.Tiers
-	switch p.ClientDocuments {
-	case "":
-		c.Policy.ClientDocuments = map[bool]string{true: "off", false: "on"}[c.NoClientDocuments]
-	default:
+	if p.ClientDocuments != "" {
 		c.NoClientDocuments = p.ClientDocuments == "off"
 	}
+	c.Policy.ClientDocuments = env.OnOff(!c.NoClientDocuments)
 }

@@ -22,7 +22,7 @@ func TestThePolicySaysWhatTheAuthorizationServerOffers(t *testing.T) {
 		{`{"client_documents": "on"}`, "off", oauth.Features{Agents: true, Documents: true}},
 		{`{}`, "off", oauth.Features{Agents: true}},
 		{`{"agents": "off"}`, "", oauth.Features{Agents: true, Documents: true, NoAnonymous: true}},
-		{`{"anonymous": "off"}`, "", oauth.Features{Agents: true, Documents: true, NoAnonymous: true, NoEphemeral: true}},
+		{`{"anonymous": "off"}`, "", oauth.Features{Agents: true, Documents: true, NoAnonymous: true, AccountsOnly: true}},
 	} {
 		variables, _ := environment(t)
 		variables[env.PolicyFile] = filepath.Join(t.TempDir(), "policy.json")
@@ -40,8 +40,8 @@ func TestThePolicySaysWhatTheAuthorizationServerOffers(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", tt.policy, got, tt.want)
 		}
 		provisioning, err := s.Provisioning(nil)
-		if err != nil || provisioning.Closed != tt.want.NoEphemeral || provisioning.App != c.Origins.App {
-			t.Errorf("%s: workspaces without an account are refused: %t, %v", tt.policy, provisioning.Closed, err)
+		if err != nil || provisioning.AccountsOnly != tt.want.AccountsOnly || provisioning.App != c.Origins.App {
+			t.Errorf("%s: workspaces without an account are refused: %t, %v", tt.policy, provisioning.AccountsOnly, err)
 		}
 		if loads := s.Uploads().Loads; !slices.Contains(loads.Scripts, "unpkg.com") {
 			t.Errorf("%s: pages load scripts from %q", tt.policy, loads.Scripts)

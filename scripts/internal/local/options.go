@@ -57,11 +57,11 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	}
 	o.limitsOff = *rates == "off"
 	if *file != "" {
-		packed, err := policy.Load(*file, policy.Deployment{})
+		p, err := policy.Load(*file, policy.Deployment{})
 		if err != nil {
 			return o, err
 		}
-		o.policy = string(packed)
+		o.policy = string(p.File)
 	}
 	switch {
 	case flags.NArg() > 0:

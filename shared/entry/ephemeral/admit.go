@@ -30,7 +30,7 @@ type Admission struct {
 // quota is used. The refusal for all clients takes precedence. from is the client's address as the gateway reports it;
 // Admit refuses the zero value. Where the deployment makes no workspaces, it refuses with forbidden and counts nothing.
 func (p *Provisioner) Admit(ctx context.Context, from netip.Addr) (Admission, error) {
-	if p.Closed {
+	if p.AccountsOnly {
 		return Admission{}, fault.New(fault.Forbidden,
 			"nobody publishes here without an account; sign in with vitrine login, or at %s", p.App)
 	}

@@ -59,8 +59,9 @@ type Provisioner struct {
 	Pow         *pow.Service
 	Peppers     keyring.Derived
 	Environment credential.Environment
-	// Closed makes Admit refuse everybody. Workspaces that exist stay as they are.
-	Closed bool
+	// AccountsOnly makes Admit refuse everybody, because nobody publishes without an account. Workspaces that exist stay
+	// as they are.
+	AccountsOnly bool
 	// App is the origin of the app, where people sign in.
 	App string
 	Now func() time.Time

@@ -199,7 +199,7 @@ func TestAClientWithoutAnAddressIsRefused(t *testing.T) {
 
 func TestWhereNobodyPublishesWithoutAnAccountNothingIsCounted(t *testing.T) {
 	e := newQuotaEnv(t)
-	e.Closed, e.App = true, "https://app.test"
+	e.AccountsOnly, e.App = true, "https://app.test"
 	e.store.away = "address" // which would be another refusal
 	for _, from := range []netip.Addr{client, {}} {
 		_, err := e.Admit(t.Context(), from)

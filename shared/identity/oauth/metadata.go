@@ -15,8 +15,8 @@ type Features struct {
 	Agents    bool // agents can register
 	// Providers reports that identity providers of agents are trusted. With Agents, agents can register by them too.
 	Providers bool
-	// NoEphemeral reports that nobody can publish without an account.
-	NoEphemeral bool
+	// AccountsOnly reports that nobody can publish without an account.
+	AccountsOnly bool
 	// NoAnonymous reports that agents cannot register without a person.
 	NoAnonymous bool
 	Brand       policy.Brand

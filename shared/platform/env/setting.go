@@ -112,3 +112,11 @@ const (
 	// S3Domain is the host and port at which such an S3 answers for {bucket}.{domain}. Required with S3Endpoint.
 	S3Domain = "VITRINE_S3_DOMAIN"
 )
+
+// OnOff returns the value of a setting that is "on" or "off".
+func OnOff(on bool) string {
+	if on {
+		return "on"
+	}
+	return "off"
+}

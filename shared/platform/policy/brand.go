@@ -76,20 +76,21 @@ const MaxLogo = 20 << 10
 // logoTypes are the media types of logos by the extensions of their files.
 var logoTypes = map[string]string{".svg": "image/svg+xml", ".png": "image/png"}
 
-// Load reads a policy and returns it with its logo inside: a data URL replaces the path of the logo, which counts from the
-// folder of the policy. It fails as Read does.
-func Load(file string, d Deployment) ([]byte, error) {
+// Load returns the policy in a file whose logo is a file beside it: in the policy's File, a data URL replaces the path of
+// the logo, which counts from the folder of the policy. It fails as Read does.
+func Load(file string, d Deployment) (Policy, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
-		return nil, err
+		return Policy{}, err
 	}
 	if data, err = inline(data, filepath.Dir(file)); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return Policy{}, fmt.Errorf("%s: %w", file, err)
 	}
-	if _, err = Read(data, d); err != nil {
-		return nil, fmt.Errorf("%s:\n%w", file, err)
+	p, err := Read(data, d)
+	if err != nil {
+		return Policy{}, fmt.Errorf("%s:\n%w", file, err)
 	}
-	return data, nil
+	return p, nil
 }
 
 func inline(data []byte, folder string) ([]byte, error) {

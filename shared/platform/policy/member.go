@@ -3,6 +3,7 @@ package policy
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/mail"
 	"net/url"
 	"regexp"
@@ -23,8 +24,11 @@ const (
 	maxDays      = 3650      // the longest life that is not forever
 )
 
-// tier reads the limits of a tier, of which those that raw lacks are p's. more are further members of the object.
-func (r *reader) tier(at string, raw json.RawMessage, p limits.Policy, more members) limits.Policy {
+// tier reads the limits of a tier, of which those that raw lacks are p's. scripts are the words for its scripts, and more
+// are further members of the object.
+func (r *reader) tier(
+	at string, raw json.RawMessage, p limits.Policy, scripts []string, more members,
+) limits.Policy {
 	bytes := func(most int64, to *int64) func(string, json.RawMessage) {
 		return func(at string, raw json.RawMessage) { *to = r.number(at, raw, 1, most, *to) }
 	}
@@ -44,11 +48,9 @@ func (r *reader) tier(at string, raw json.RawMessage, p limits.Policy, more memb
 		"new_artifacts_per_day": count(1, maxAllowance, &p.NewArtifactsPerDay),
 		"revisions":             count(1, limits.MaxRevisions, &p.Revisions),
 		"reads_per_minute":      count(1, maxAllowance, &p.Reads),
-		"scripts":               func(at string, raw json.RawMessage) { p.Scripts = limits.Scripts(r.word(at, raw, "on", "off")) },
+		"scripts":               func(at string, raw json.RawMessage) { p.Scripts = limits.Scripts(r.word(at, raw, scripts...)) },
 	}
-	for name, read := range more {
-		known[name] = read
-	}
+	maps.Copy(known, more)
 	r.object(at, raw, known)
 	if p.FileSize > p.ArtifactSize {
 		r.above(at, "file_bytes", p.FileSize, "artifact_bytes", p.ArtifactSize)
@@ -90,17 +92,18 @@ func spell(life time.Duration) any {
 	return int64(life / limits.Day)
 }
 
+// people reads the limits of workspaces of people. Their scripts need no reader's click.
+func (r *reader) people(at string, raw json.RawMessage, p *Policy, t limits.Tier) {
+	p.Tiers[t] = r.tier(at, raw, p.Tiers[t], []string{"on", "off"}, nil)
+}
+
 func (r *reader) anonymous(at string, raw json.RawMessage, p *Policy) {
 	if raw[0] == '"' {
 		p.Anonymous = false
 		r.word(at, raw, "off")
 		return
 	}
-	scripts := p.Tiers[limits.Ephemeral].Scripts
-	tier := r.tier(at, raw, p.Tiers[limits.Ephemeral], members{
-		"scripts": func(at string, raw json.RawMessage) {
-			scripts = limits.Scripts(r.word(at, raw, "on", "ask", "off"))
-		},
+	tier := r.tier(at, raw, p.Tiers[limits.Ephemeral], []string{"on", "ask", "off"}, members{
 		"per_minute": func(at string, raw json.RawMessage) {
 			p.PerMinute = int(r.number(at, raw, 1, limits.MaxProvisionQuota, int64(p.PerMinute)))
 		},
@@ -108,7 +111,6 @@ func (r *reader) anonymous(at string, raw json.RawMessage, p *Policy) {
 	if most := limits.EphemeralKey; tier.MaxLife > most {
 		r.above(at, "max_days", spell(tier.MaxLife), "the life of an unclaimed workspace's key in days", spell(most))
 	}
-	tier.Scripts = scripts
 	p.Tiers[limits.Ephemeral] = tier
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"vitrine/shared/platform/env"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/media"
 )
@@ -36,8 +37,8 @@ type Policy struct {
 	ReportAbuse bool
 	// Named are the members of the file that it has, as paths such as "members.file_bytes". The others have defaults.
 	Named []string
-	// Digest identifies the file, and is empty without one.
-	Digest string
+	// File is the file with the logo inside, and nil without one.
+	File []byte
 }
 
 // SignIn says which people get in. The zero value lets anybody in.
@@ -140,7 +141,7 @@ func (p Policy) Facts() []Fact {
 		add("anonymous.per_minute", fmt.Sprint(p.PerMinute))
 	}
 	add("sign_in", p.SignIn.String())
-	add("agents", onOff(p.Agents))
+	add("agents", env.OnOff(p.Agents))
 	for _, k := range p.kinds() {
 		add("loads_from."+k.name, cmp.Or(strings.Join(*k.run, "\n"), "none"))
 	}
@@ -156,7 +157,7 @@ func (p Policy) Facts() []Fact {
 		add("brand."+fact[0], cmp.Or(fact[1], "none"))
 	}
 	add("client_documents", cmp.Or(p.ClientDocuments, "on"))
-	add("report_abuse", onOff(p.ReportAbuse))
+	add("report_abuse", env.OnOff(p.ReportAbuse))
 	return all
 }
 
@@ -180,11 +181,4 @@ func (s SignIn) String() string {
 		lines = append(lines, "@"+d)
 	}
 	return strings.Join(append(lines, s.Addresses...), "\n")
-}
-
-func onOff(on bool) string {
-	if on {
-		return "on"
-	}
-	return "off"
 }

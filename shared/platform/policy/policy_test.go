@@ -39,12 +39,12 @@ func TestTheExamplesAreRight(t *testing.T) {
 	}
 	s := schema(t)
 	for _, file := range files {
-		packed, err := policy.Load(file, own)
+		p, err := policy.Load(file, own)
 		if err != nil {
 			t.Errorf("%v", err)
 			continue
 		}
-		for _, text := range [][]byte{packed, expect.Value(os.ReadFile(file))(t)} {
+		for _, text := range [][]byte{p.File, expect.Value(os.ReadFile(file))(t)} {
 			if err := judge(t, s, text); err != nil {
 				t.Errorf("%s: the schema says %v", file, err)
 			}
@@ -204,7 +204,7 @@ func TestALogoComesInside(t *testing.T) {
 	}
 	write("logo.svg", `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><path d="M0 0h8v8z"/></svg>`)
 	write("large.png", strings.Repeat("x", policy.MaxLogo+3))
-	packed := expect.Value(policy.Load(write("p.json", `{"brand": {"logo": "logo.svg"}}`), own))(t)
+	packed := expect.Value(policy.Load(write("p.json", `{"brand": {"logo": "logo.svg"}}`), own))(t).File
 	p := expect.Value(policy.Read(packed, own))(t)
 	if p.Brand.Logo.Type != "image/svg+xml" || !bytes.Contains(p.Brand.Logo.Data, []byte("M0 0h8v8z")) {
 		t.Errorf("the logo is %q", p.Brand.Logo.Data)

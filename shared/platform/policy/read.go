@@ -1,8 +1,6 @@
 package policy
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,11 +32,9 @@ func Read(data []byte, d Deployment) (Policy, error) {
 	}
 	r := reader{hosts: d.Hosts}
 	r.object("", data, members{
-		"$schema": func(at string, raw json.RawMessage) { r.text(at, raw) },
-		"members": func(at string, raw json.RawMessage) {
-			p.Tiers[limits.Free] = r.tier(at, raw, p.Tiers[limits.Free], nil)
-		},
-		"paid":             func(at string, raw json.RawMessage) { p.Tiers[limits.Pro] = r.tier(at, raw, p.Tiers[limits.Pro], nil) },
+		"$schema":          func(at string, raw json.RawMessage) { r.text(at, raw) },
+		"members":          func(at string, raw json.RawMessage) { r.people(at, raw, &p, limits.Free) },
+		"paid":             func(at string, raw json.RawMessage) { r.people(at, raw, &p, limits.Pro) },
 		"anonymous":        func(at string, raw json.RawMessage) { r.anonymous(at, raw, &p) },
 		"sign_in":          func(at string, raw json.RawMessage) { p.SignIn = r.signIn(at, raw) },
 		"agents":           func(at string, raw json.RawMessage) { p.Agents = r.word(at, raw, "on", "off") == "on" },
@@ -48,9 +44,7 @@ func Read(data []byte, d Deployment) (Policy, error) {
 		"report_abuse":     func(at string, raw json.RawMessage) { p.ReportAbuse = r.word(at, raw, "on", "off") == "on" },
 	})
 	slices.Sort(r.named)
-	p.Named = r.named
-	sum := sha256.Sum256(data)
-	p.Digest = hex.EncodeToString(sum[:])
+	p.Named, p.File = r.named, data
 	return p, errors.Join(r.wrong...)
 }
 
