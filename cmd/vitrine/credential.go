@@ -33,7 +33,7 @@ type purpose string
 // Hints for a missing or refused credential. Publishing works without one.
 const (
 	toPublish purpose = "Sign in with vitrine login, or vitrine login --device-code without a browser; " +
-		"or publish without an account: --ephemeral."
+		"or publish without an account where the server allows it: --ephemeral."
 	toAct purpose = "Sign in with vitrine login, or vitrine login --device-code without a browser; or set VITRINE_API_KEY."
 )
 

@@ -323,14 +323,16 @@ func answer(w http.ResponseWriter, status int, v any) {
 }
 
 func (server *fakeServer) discovery(w http.ResponseWriter, _ *http.Request) {
-	d := map[string]string{
+	d := map[string]any{
 		"api_url": server.api.URL, "upload_url": server.upload.URL + "/", "content_url": "http://content.test",
 		"app_url": "http://app.test/", "mcp_url": "http://mcp.test", "version": contract.Version,
 	}
 	server.mu.Lock()
 	defer server.mu.Unlock()
 	for name, value := range server.hosts {
-		d[name] = value
+		if d[name] = value; json.Valid([]byte(value)) {
+			d[name] = json.RawMessage(value)
+		}
 	}
 	answer(w, 200, d)
 }

@@ -74,7 +74,7 @@ func (a *app) lint(files *folder.Folder, w publishFlags) (pageWarnings, error) {
 		byPath[f.Path] = f
 		all[n] = lint.File{Path: f.Path, Size: f.Size}
 	}
-	l := linter(files, w)
+	l := linter(files, w, media.Running())
 	reports := []lint.Report{l.CheckSize(byPath[files.Entrypoint].Size)}
 	var paths []string
 	for _, chosen := range lint.Choose(files.Entrypoint, all) {
@@ -97,9 +97,8 @@ func (a *app) lint(files *folder.Folder, w publishFlags) (pageWarnings, error) {
 	return pageWarnings{found.Wire(media.Running()), found.More}, nil
 }
 
-// linter returns the linter of the files as a revision. It knows the hosts that pages may load from where a deployment
-// names none.
-func linter(files *folder.Folder, w publishFlags) *lint.Linter {
+// linter returns the linter of the files as a revision, where pages may load from these hosts.
+func linter(files *folder.Folder, w publishFlags, loads media.Sources) *lint.Linter {
 	paths := make([]string, len(files.Files))
 	for n, f := range files.Files {
 		paths[n] = f.Path
@@ -109,7 +108,7 @@ func linter(files *folder.Folder, w publishFlags) *lint.Linter {
 		Listing:    files.Listing,
 		Paths:      paths,
 		Scripts:    !w.ephemeral,
-		Loads:      media.Running(),
+		Loads:      loads,
 	})
 }
 

@@ -185,7 +185,7 @@ func number(ts *testscript.TestScript, text string) int {
 //	peer older N                      there are N more API keys
 //	peer brings N                     the claim token is unused and brings N artifacts
 //	peer left FILE                    write what logins have left at the server to FILE
-//	peer host NAME URL                change the discovery document
+//	peer host NAME URL|JSON           change the discovery document
 //	peer result NAME VALUE            change a member of publish's answer
 //	peer cap count|file|total|left N  change the usage policy
 //	peer longest N                    artifacts of the workspace may live N days

@@ -17,12 +17,11 @@ import (
 // among the flags that allow the former. With --relative it replaces these files by relative copies. It returns what
 // there is to tell.
 func (a *app) checkPages(ctx context.Context, files *folder.Folder, w *publishFlags, ask bool) (told []string, err error) {
-	l := linter(files, *w)
-	copies, err := relativeCopies(files, l)
+	copies, err := relativeCopies(files, linter(files, *w, media.Running()))
 	if err != nil {
 		return nil, err
 	}
-	blank, err := blankPage(files, l)
+	blank, err := a.blankPage(ctx, files, *w)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +35,7 @@ func (a *app) checkPages(ctx context.Context, files *folder.Folder, w *publishFl
 	}
 	if w.relative && len(copies) > 0 {
 		told = append(told, replace(files, copies))
-		if blank, err = blankPage(files, l); err != nil {
+		if blank, err = a.blankPage(ctx, files, *w); err != nil {
 			return nil, err
 		}
 	}
@@ -100,8 +99,22 @@ func replace(files *folder.Folder, copies []relativeCopy) string {
 		folder.Few(names))
 }
 
-// blankPage says that readers of the entrypoint would see nothing, "" if they see something.
-func blankPage(files *folder.Folder, l *lint.Linter) (string, error) {
+// blankPage says that readers of the entrypoint would see nothing, "" if they see something. Only a page that would be
+// blank with the hosts that pages may load from by default costs a request, which asks for those of the deployment.
+func (a *app) blankPage(ctx context.Context, files *folder.Folder, w publishFlags) (string, error) {
+	blank, err := blankAmong(files, linter(files, w, media.Running()))
+	if blank == "" || err != nil {
+		return "", err
+	}
+	deployment, err := a.discover(ctx)
+	if err != nil || deployment.Hosts.LoadsFrom == nil {
+		return blank, nil
+	}
+	return blankAmong(files, linter(files, w, media.Sources(*deployment.Hosts.LoadsFrom)))
+}
+
+// blankAmong is blankPage as a linter sees it.
+func blankAmong(files *folder.Folder, l *lint.Linter) (string, error) {
 	n := slices.IndexFunc(files.Files, func(f folder.File) bool { return f.Path == files.Entrypoint })
 	if n < 0 || files.Listing || !media.IsHTML(files.Entrypoint) {
 		return "", nil

@@ -54,7 +54,7 @@ const (
 // not concern the credential.
 var outcomes = map[standing]struct{ reason, line, next string }{
 	nobody: {"", "Not signed in", "Sign in: vitrine login, or vitrine login --device-code. Publish without an " +
-		"account: vitrine publish PATH --ephemeral"},
+		"account, where the server allows it: vitrine publish PATH --ephemeral"},
 	envMalformed: {keyMalformed, "Not signed in: VITRINE_API_KEY does not hold an API key; it was not sent",
 		"Set VITRINE_API_KEY to a key that begins with ap_pk_, or unset it"},
 	envGiven: {},

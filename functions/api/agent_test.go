@@ -226,6 +226,10 @@ func TestDocumentsNameTheDeployment(t *testing.T) {
 	if r := a.send(t, "GET", guide, ""); !strings.HasPrefix(r.body, "# "+name+": access for agents\n\n"+name+" publishes") {
 		t.Errorf("%.80s", r.body)
 	}
+	a.host.Loads.Scripts = []string{"*.company.example"}
+	const loads = `"loads_from":{"scripts":["*.company.example"]}`
+	d, _ := a.host.discovery(t.Context(), nil)
+	expect.Has(t, "the hosts", must(json.Marshal(d)), loads)
 	r := a.send(t, "GET", "/oauth2/authorize", "")
 	expect.Has(t, "a refusal", r.body, `<p>Contact: <a href="mailto:help@example.com">help@example.com</a></p>`)
 }

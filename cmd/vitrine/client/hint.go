@@ -116,7 +116,7 @@ func credentialHint(k call) string {
 	case k.bearer == "":
 		return "The server refuses this call without an account; ask its operator."
 	case k.about == aboutPublish:
-		return "Set VITRINE_API_KEY to a valid key with the right to publish, or publish without one: --ephemeral."
+		return "Set VITRINE_API_KEY to a valid key with the right to publish, or publish without one where the server allows it: --ephemeral."
 	}
 	return "Set VITRINE_API_KEY to a valid key of the workspace, or unset it and sign in: vitrine login."
 }

@@ -12,6 +12,18 @@ type Discovery struct {
 	Version    string `json:"version"`
 	Name       string `json:"name,omitempty" doc:"what the deployment calls itself, where its owner gave it a name"`
 	Contact    string `json:"contact,omitempty" format:"uri" doc:"where people ask about it: a mailto or https URL"`
+
+	LoadsFrom *LoadsFrom `json:"loads_from,omitempty" doc:"what pages may load from other hosts than their own"`
+}
+
+// LoadsFrom lists the hosts that pages whose scripts run may load from, in the form of host sources of a content security
+// policy. A kind that is absent comes from nowhere else.
+type LoadsFrom struct {
+	Scripts []string `json:"scripts,omitempty"`
+	Styles  []string `json:"styles,omitempty"`
+	Fonts   []string `json:"fonts,omitempty"`
+	Images  []string `json:"images,omitempty"`
+	Connect []string `json:"connect,omitempty"`
 }
 
 // Whoami answers whoami.get.
