@@ -284,6 +284,7 @@ type fakeViews struct {
 	*fakeServices
 	ResolveFn func(ctx context.Context, public id.Public, blob string, scripts bool) (view.View, error) // nil: every link opens
 	bundle    artifact.Availability
+	asleep    bool // scripts do not run
 }
 
 func (f *fakeViews) Resolve(ctx context.Context, public id.Public, blob string, scripts bool) (view.View, error) {
@@ -338,7 +339,8 @@ func (f *fakeViews) view(a *artifact.Artifact, r id.Revision) view.View {
 			fileAt(a.Entrypoint, at(a.Entrypoint), 18_412),
 			fileAt("data/counts.csv", at("data/counts.csv"), 2_340_000),
 		},
-		Bundle: f.bundle,
+		Bundle:  f.bundle,
+		Scripts: !f.asleep,
 	}
 }
 

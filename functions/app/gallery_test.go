@@ -62,7 +62,9 @@ func (g *gallery) open(ctx context.Context, public id.Public, blob string, scrip
 	if scripts {
 		resolved.IframeSrc = strings.Replace(resolved.IframeSrc, "/v/plain/", "/v/scripts/", 1)
 	}
-	return viewFrom(resolved), err
+	shown := viewFrom(resolved)
+	shown.Scripts = shown.Scripts || scripts
+	return shown, err
 }
 
 // viewFrom is a view that has a shape.
@@ -75,6 +77,7 @@ func viewFrom(r contract.Resolved) view.View {
 		Entrypoint: address.FileURLs{Bytes: r.IframeSrc},
 		Frame:      r.IframeSrc,
 		Ephemeral:  of.EphemeralTier,
+		Scripts:    !of.EphemeralTier && !strings.Contains(r.IframeSrc, "/v/never/"),
 		Bundle: artifact.Availability{
 			Status:     artifact.BundleStatus(of.Bundle.Status),
 			RetryAfter: time.Duration(of.Bundle.RetryAfterSeconds) * time.Second,

@@ -94,9 +94,15 @@ func (h *Host) resolve(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return unopened(err)
 	}
-	answer := wire.Resolved(shown)
+	answer := opened{wire.Resolved(shown), shown.Scripts}
 	answer.IframeSrc = frameAt(shown, link.At)
 	return writeJSON(w, http.StatusOK, answer)
+}
+
+// opened is what the page of a link gets.
+type opened struct {
+	contract.Resolved
+	ScriptsRun bool `json:"scripts_run"`
 }
 
 // unopened reduces a failure to the four kinds that the viewer knows.

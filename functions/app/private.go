@@ -65,6 +65,7 @@ func (h *Host) privatePage(a *seenArtifact, workspace, place string) pages.Priva
 			Source:     source,
 			Framed:     source != a.view.Frame || framed(a.view),
 		},
+		Scripts:       a.view.Scripts,
 		ContentOrigin: h.contentOrigin(),
 		Pace:          pages.Pace(h.Operators.Limits.Pace),
 		CreatedAt:     a.CreatedAt,

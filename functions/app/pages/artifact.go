@@ -130,6 +130,7 @@ type Private struct {
 	Revision  string // id of the shown one
 	Older     string // the same, if it is not the newest one
 	Shown
+	Scripts       bool // scripts of its pages run
 	ContentOrigin string
 	Pace
 	MCPURL               string     // empty: there is no MCP host

@@ -177,14 +177,8 @@ func (r Revision) Frame(at address.Location) string {
 	return at.Of(r.Entrypoint).Frame()
 }
 
-// WarningsFor returns the findings that apply under a policy. It leaves out those about scripts that do not run where
-// the policy lets them run.
-func (r Revision) WarningsFor(p limits.Policy) lint.Report {
-	if p.Scripts.Run(false) {
-		return r.Warnings.Claimed()
-	}
-	return r.Warnings
-}
+// WarningsFor returns the findings that apply under a policy.
+func (r Revision) WarningsFor(p limits.Policy) lint.Report { return r.Warnings.Under(p.Scripts) }
 
 // Contents is a revision with its files.
 type Contents struct {

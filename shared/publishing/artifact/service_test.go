@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -285,11 +286,22 @@ func TestWhatLastsHasNoEnd(t *testing.T) {
 }
 
 func TestScriptsThatRunAreNoFinding(t *testing.T) {
-	found := lint.Report{Warnings: []lint.Warning{{Code: lint.ScriptUnclaimed}, {Code: lint.MissingAlt}}}
-	for scripts, want := range map[limits.Scripts]int{limits.ScriptsOn: 1, limits.ScriptsAsk: 2, limits.ScriptsOff: 2} {
+	found := lint.Report{
+		Warnings: []lint.Warning{{Code: lint.ScriptUnclaimed}, {Code: lint.StorageBlocked}, {Code: lint.MissingAlt}},
+		More:     1,
+	}
+	for scripts, want := range map[limits.Scripts]string{
+		limits.ScriptsOn:  "missing_alt",
+		limits.ScriptsAsk: "script_unclaimed storage_blocked missing_alt",
+		limits.ScriptsOff: "scripts_off missing_alt",
+	} {
 		got := Revision{Warnings: found}.WarningsFor(limits.Policy{Scripts: scripts})
-		if len(got.Warnings) != want {
-			t.Errorf("WarningsFor with scripts %s = %+v, want %d", scripts, got.Warnings, want)
+		var codes []string
+		for _, w := range got.Warnings {
+			codes = append(codes, string(w.Code))
+		}
+		if strings.Join(codes, " ") != want || got.More != 1 || len(found.Warnings) != 3 {
+			t.Errorf("WarningsFor with scripts %s = %+v, want %s", scripts, got, want)
 		}
 	}
 }

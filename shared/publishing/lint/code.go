@@ -31,6 +31,7 @@ const (
 	ServiceWorker   Code = "service_worker"
 	StorageBlocked  Code = "storage_blocked"
 	ScriptUnclaimed Code = "script_unclaimed"
+	ScriptsOff      Code = "scripts_off"
 	SecretFound     Code = "secret_found"
 	EntrypointLarge Code = "entrypoint_large"
 	MissingTitle    Code = "missing_title"
@@ -123,6 +124,7 @@ var messages = map[Code]message{
 		alone: "until somebody claims the artifact, scripts run only for a reader who asks for it; " +
 			"show what matters without them",
 	},
+	ScriptsOff:      {alone: "scripts of pages do not run in this deployment; show what matters without them"},
 	SecretFound:     {alone: "this looks like {it}, which everyone who opens the file can copy; replace it"},
 	EntrypointLarge: {alone: "the first page has {it} and opens slowly; move images and data into files of their own"},
 	MissingTitle:    {alone: "the page has no title; add <title> with a few words"},

@@ -168,12 +168,22 @@ func (r Report) Worst(most int) Report {
 	return r
 }
 
-// Claimed returns the report without findings that a claim resolves.
-func (r Report) Claimed() Report {
-	kept := slices.DeleteFunc(slices.Clone(r.Warnings), func(w Warning) bool {
-		return w.Code == ScriptUnclaimed || w.Code == StorageBlocked
-	})
-	return Report{Warnings: kept, More: r.More}
+// Under returns the report where scripts run so. It leaves out what is said of scripts until they run where they do, and
+// says instead that they never run where they do not.
+func (r Report) Under(scripts limits.Scripts) Report {
+	if scripts == limits.ScriptsAsk {
+		return r
+	}
+	out := Report{More: r.More}
+	for _, w := range r.Warnings {
+		if w.Code == ScriptUnclaimed && scripts == limits.ScriptsOff {
+			w.Code = ScriptsOff
+		}
+		if w.Code != ScriptUnclaimed && w.Code != StorageBlocked {
+			out.Warnings = append(out.Warnings, w)
+		}
+	}
+	return out
 }
 
 // Urgent counts the findings that are more than hints.

@@ -41,7 +41,7 @@ type Draft struct {
 	Entrypoint string
 	FileCount  int
 	Size       int64
-	Warnings   lint.Report // findings in its pages
+	Warnings   lint.Report // findings in its pages that apply under the policy
 }
 
 // Finalize verifies that every declared file was uploaded and makes the draft. A session that is already finalized
@@ -52,7 +52,7 @@ func (s *Service) Finalize(ctx context.Context, by credential.Actor, a Attempt) 
 	if a.Session == nil || a.Session.Workspace != by.Workspace.ID {
 		return Draft{}, fault.New(fault.NotFound, "no such upload session in this workspace")
 	}
-	return idempotency.DoWith(a.Command, a.Record, now, func() (Draft, error) {
+	d, err := idempotency.DoWith(a.Command, a.Record, now, func() (Draft, error) {
 		if a.Session.Status == Finalized {
 			return s.again(ctx, *a.Session), nil
 		}
@@ -64,6 +64,8 @@ func (s *Service) Finalize(ctx context.Context, by credential.Actor, a Attempt) 
 		}
 		return s.again(ctx, session), nil
 	})
+	d.Warnings = d.Warnings.Under(by.Policy.Scripts)
+	return d, err
 }
 
 // totals is the stored result of finalize: the totals of the revision, which differ from those of a partial

@@ -54,6 +54,7 @@ type View struct {
 	Files      []File
 	Bundle     artifact.Availability
 	Ephemeral  bool   // the workspace is unclaimed
+	Scripts    bool   // scripts of its pages run
 	PrivateURL string // of the viewer for members, in views for the owner
 }
 
@@ -239,6 +240,7 @@ func (s *Service) build(
 		Files:      make([]File, len(c.Tree)),
 		Bundle:     bundle,
 		Ephemeral:  w.Tier() == limits.Ephemeral,
+		Scripts:    claims.Scripts,
 	}
 	for i, f := range c.Tree {
 		out.Files[i] = File{f, at.Of(f.Path)}

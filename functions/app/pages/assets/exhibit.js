@@ -159,6 +159,9 @@ const absurd = 100_000;
 
 addEventListener("message", hear);
 
+// asleep returns the note that scripts do not run, where they do not.
+const asleep = () => document.querySelector('[data-applies="true"]');
+
 function hear(event) {
   const it = [exhibit, coming].find((one) => one && event.source === one.frame.contentWindow);
   if (!it) return;
@@ -168,8 +171,7 @@ function hear(event) {
   if (type === "vitrine:fixed" || it.content.source.pathname.startsWith("/r/")) arrived(it);
   if (type === "vitrine:viewer-height" && scripts === true && it === (coming ?? exhibit)) {
     // Only the frame knows whether what it shows has scripts. Its word decides about a note alone.
-    const note = part("unclaimed");
-    if (note?.dataset.applies === "true") note.hidden = false;
+    if (asleep()) asleep().hidden = false;
   }
   if (type === "vitrine:place" && [path, query, hash, title].every((text) => typeof text === "string" && text.length <= 4096)) {
     it.place = { path, at: query + hash, title };
@@ -180,9 +182,8 @@ function hear(event) {
     aim(it);
   }
   if (type === "vitrine:blank" && it === exhibit && Array.isArray(failed)) {
-    const asleep = part("unclaimed")?.dataset.applies === "true"; // its scripts do not run, which another note tells
     part("failed").textContent = failed.slice(0, 5).map(plain).join(", ");
-    part("blank").hidden = asleep;
+    part("blank").hidden = asleep() !== null;
   }
   if (type === "vitrine:fixed" && it.still !== (fixed === true)) {
     const { top, bar } = edge(it.frame);

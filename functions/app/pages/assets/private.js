@@ -9,7 +9,7 @@ const follows = !new URLSearchParams(location.search).has("revision"); // else t
 // place shows what the page names; how is adopt or swap.
 function place(how) {
   const { source, title, size } = part("case")?.dataset ?? {};
-  if (source) how({ source: contentURL(source), title, size, runs: true });
+  if (source) how({ source: contentURL(source), title, size, runs: part("asleep") === null });
   else empty(false);
 }
 

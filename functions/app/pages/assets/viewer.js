@@ -4,7 +4,7 @@
 import { bytes, contentURL, empty, frame, loaded, part, plain, swap } from "./exhibit.js";
 
 const stage = document.querySelector("main");
-const { publicId, scripts, site } = stage.dataset;
+const { publicId, site } = stage.dataset;
 const views = new Map([...stage.querySelectorAll("[data-view]")].map((view) => [view.dataset.view, view]));
 const field = (name) => document.querySelector(`[data-field="${name}"]`);
 
@@ -15,7 +15,7 @@ const headings = {
   unavailable: "Not available right now",
 };
 
-const { wish, wished, send, resolve } = opening;
+const { wish, send, resolve } = opening;
 
 let attempt; // the AbortController of the newest opening: an older one must not touch the page any more
 let ticking; // the timer of the visible view
@@ -85,12 +85,14 @@ function unavailable(requestId) {
 // exhibitOf puts what a link shows on show; place frames it.
 function exhibitOf(resolved, place) {
   const { agent_view: view, iframe_src: src, render_mode: mode, pinned, title: given } = resolved;
+  const runs = resolved.scripts_run !== false;
   const source = contentURL(src);
   const title = plain(given);
   const entry = view.files.find((file) => file.path === view.entrypoint);
-  const runs = view.ephemeral_tier !== true || scripts === "on" || wished();
-  part("unclaimed").hidden = true; // until the frame tells that it has scripts
-  part("unclaimed").dataset.applies = !runs;
+  for (const [note, of] of [["unclaimed", true], ["asleep", false]]) {
+    part(note).hidden = true; // until the frame tells that it has scripts
+    part(note).dataset.applies = !runs && of === (view.ephemeral_tier === true);
+  }
 
   // The frame comes first, because it takes longest.
   const elsewhere = entry && entry.url !== source.href.split("#", 1)[0]; // a place that the server says frames show

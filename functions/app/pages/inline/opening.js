@@ -28,5 +28,5 @@ const opening = (({ publicId, scripts }) => {
   const answer = blob && resolve(blob, AbortSignal.timeout(20_000));
   // viewer.js tells of a failure.
   if (answer) answer.catch(() => {});
-  return { wish, wished, send, resolve, first: { blob, answer } };
+  return { wish, send, resolve, first: { blob, answer } };
 })(document.currentScript.dataset);
