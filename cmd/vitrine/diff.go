@@ -108,7 +108,7 @@ func (a *artifactContext) pair(ctx context.Context, named []string) (from, to id
 
 // published lists the published revisions, newest first.
 func (a *artifactContext) published(ctx context.Context) ([]contract.RevisionSummary, error) {
-	list, err := a.account.Revisions(ctx, a.artifact)
+	list, err := a.revisions(ctx, paging{limit: maxList})
 	return publishedOf(list), err
 }
 

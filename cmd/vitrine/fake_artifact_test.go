@@ -281,9 +281,16 @@ func (server *fakeServer) serve(w http.ResponseWriter, r *http.Request) {
 	w.Write([]byte(s.files[r.PathValue("path")]))
 }
 
-func (server *fakeServer) listRevisions(w http.ResponseWriter, _ *http.Request) {
+func (server *fakeServer) listRevisions(w http.ResponseWriter, r *http.Request) {
 	l := contract.RevisionList{ArtifactID: artifact}
-	if d := server.world.draft; d != nil {
+	q := r.URL.Query()
+	limit, err := strconv.Atoi(cmp.Or(q.Get("limit"), "100"))
+	from, err2 := strconv.Atoi(strings.TrimPrefix(cmp.Or(q.Get("cursor"), strconv.Itoa(len(server.world.revisions))), "c"))
+	if err != nil || err2 != nil || limit < 1 || limit > 100 {
+		plannedFault{status: 400, code: "invalid_request"}.answer("", w)
+		return
+	}
+	if d := server.world.draft; d != nil && q.Get("cursor") == "" {
 		l.Items = append(l.Items, contract.RevisionSummary{
 			RevisionID: d.id,
 			Status:     "draft",
@@ -294,7 +301,7 @@ func (server *fakeServer) listRevisions(w http.ResponseWriter, _ *http.Request) 
 			CreatedAt:  contract.At(epoch),
 		})
 	}
-	for i := len(server.world.revisions); i > 0; i-- {
+	for i := from; i > max(0, from-limit); i-- {
 		s, at := server.world.revisions[i-1], contract.At(epoch)
 		l.Items = append(l.Items, contract.RevisionSummary{
 			RevisionID:     s.id,
@@ -307,6 +314,9 @@ func (server *fakeServer) listRevisions(w http.ResponseWriter, _ *http.Request) 
 			CreatedAt:      at,
 			PublishedAt:    &at,
 		})
+	}
+	if next := fmt.Sprintf("c%d", from-limit); from > limit {
+		l.PageInfo = contract.PageInfo{NextCursor: &next, HasMore: true}
 	}
 	answer(w, 200, l)
 }

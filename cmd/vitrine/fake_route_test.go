@@ -40,7 +40,7 @@ func (server *fakeServer) routeAPI(api *http.ServeMux) {
 		"GET /v1/artifacts/{artifact}/agent-view":                      {"view", nil, server.view},
 		"GET /v1/artifacts/{artifact}/revisions/{revision}/agent-view": {"view", nil, server.view},
 		"GET /v1/artifacts/{artifact}/file-content":                    {"file", []string{"path", "revision_id"}, server.file},
-		"GET /v1/artifacts/{artifact}/revisions":                       {"revisions", nil, server.listRevisions},
+		"GET /v1/artifacts/{artifact}/revisions":                       {"revisions", page, server.listRevisions},
 		"DELETE /v1/artifacts/{artifact}":                              {"delete", nil, server.delete},
 		"PUT /v1/artifacts/{artifact}/visibility":                      {"visibility", nil, server.visibility},
 		"POST /v1/artifacts/{artifact}/access-links":                   {"link", nil, server.createLink},

@@ -20,7 +20,7 @@ func (a *app) keysCommand() *cobra.Command {
 	var p paging
 	list := a.command("list", "List the API keys of the workspace", keysGuide, cobra.NoArgs,
 		func(ctx context.Context, _ []string) error { return a.listKeys(ctx, p) })
-	p.register(list)
+	p.register(list, defaultList)
 	var days int
 	create := a.command("create NAME", "Create an API key", keysGuide, exactly(1, "one NAME"),
 		func(ctx context.Context, args []string) error { return a.createKey(ctx, args[0], days) })

@@ -29,14 +29,14 @@ func (a *app) listCommand() *cobra.Command {
 	var p paging
 	cmd := a.command("list", "List the artifacts of the workspace", listGuide, cobra.NoArgs,
 		func(ctx context.Context, _ []string) error { return a.list(ctx, p) })
-	p.register(cmd)
+	p.register(cmd, defaultList)
 	return cmd
 }
 
 // register defines the flags of a command that lists.
-func (p *paging) register(cmd *cobra.Command) {
+func (p *paging) register(cmd *cobra.Command, limit int) {
 	f := cmd.Flags()
-	f.IntVar(&p.limit, "limit", defaultList, "how many to list")
+	f.IntVar(&p.limit, "limit", limit, "how many to list")
 	f.BoolVar(&p.all, "all", false, "list all")
 	f.StringVar(&p.cursor, "cursor", "", "where to go on")
 	cmd.MarkFlagsMutuallyExclusive("limit", "all")

@@ -165,7 +165,7 @@ func (p *publication) mode(
 	if whole.RenderMode != "" || base == nil || base.Entrypoint != whole.Entrypoint {
 		return whole.RenderMode, nil
 	}
-	list, err := p.account.Revisions(ctx, whole.ArtifactID)
+	list, err := p.account.Revisions(ctx, whole.ArtifactID, "", listPage)
 	for _, r := range list.Items {
 		if r.RevisionID == base.RevisionID && slices.Contains(renderModes, r.RenderMode) {
 			return r.RenderMode, nil

@@ -23,7 +23,7 @@ func (a *app) restoreCommand() *cobra.Command {
 
 // restore publishes the files of an older revision as a new one. It sends no bytes, because the files are inherited.
 func (a *artifactContext) restore(ctx context.Context, name string) error {
-	list, err := a.account.Revisions(ctx, a.artifact)
+	list, err := a.revisions(ctx, paging{limit: maxList})
 	if err != nil {
 		return err
 	}

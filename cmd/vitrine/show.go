@@ -105,15 +105,23 @@ func opening(entrypoint string, listing bool) string {
 }
 
 func (a *app) revisionsCommand() *cobra.Command {
-	return a.command("revisions ARTIFACT", "List the revisions of an artifact",
+	var p paging
+	cmd := a.command("revisions ARTIFACT", "List the revisions of an artifact",
 		revisionsGuide, exactly(1, "one ARTIFACT"),
 		func(ctx context.Context, args []string) error {
 			t, err := parseWhole(args[0])
+			if err == nil {
+				err = p.check("revisions " + args[0])
+			}
 			if err != nil {
 				return err
 			}
-			return a.withArtifact(ctx, t, listRevisions)
+			return a.withArtifact(ctx, t, func(ctx context.Context, h *artifactContext) error {
+				return h.listRevisions(ctx, p)
+			})
 		})
+	p.register(cmd, listPage)
+	return cmd
 }
 
 // revisionList is the JSON result of revisions.
@@ -122,13 +130,23 @@ type revisionList struct {
 	contract.RevisionList
 }
 
-func listRevisions(ctx context.Context, h *artifactContext) error {
-	l, err := h.account.Revisions(ctx, h.artifact)
+// revisions reads as many pages of the revisions of the artifact as needed.
+func (a *artifactContext) revisions(ctx context.Context, p paging) (l contract.RevisionList, err error) {
+	l.ArtifactID = a.artifact
+	l.Items, l.PageInfo, err = pages(p, func(cursor string, limit int) ([]contract.RevisionSummary, contract.PageInfo, error) {
+		page, err := a.account.Revisions(ctx, a.artifact, cursor, limit)
+		return page.Items, page.PageInfo, err
+	})
+	return l, err
+}
+
+func (a *artifactContext) listRevisions(ctx context.Context, p paging) error {
+	l, err := a.revisions(ctx, p)
 	switch {
 	case err != nil:
 		return err
-	case h.screen.IsJSON():
-		return h.screen.Object(revisionList{schemaVersion, l})
+	case a.screen.IsJSON():
+		return a.screen.Object(revisionList{schemaVersion, l})
 	}
 	var rows [][]string
 	for _, r := range l.Items {
@@ -144,7 +162,8 @@ func listRevisions(ctx context.Context, h *artifactContext) error {
 			screen.Count(r.FileCount, "file"), screen.Bytes(r.SizeBytes), r.Entrypoint,
 		})
 	}
-	return h.screen.Table(rows)
+	a.noteMore("revisions "+string(a.artifact), len(rows), l.PageInfo)
+	return a.screen.Table(rows)
 }
 
 const showGuide = `vitrine show ARTIFACT shows an artifact and the files of its newest revision.
@@ -168,10 +187,16 @@ Flags:
 const revisionsGuide = `vitrine revisions ARTIFACT lists the revisions, drafts first, then the newest.
 
   vitrine revisions art_00000000000000000000000002
-  vitrine revisions art_00000000000000000000000002 --json
+  vitrine revisions art_00000000000000000000000002 --all --json
 
 Each line shows id, number, status, when it was published or the draft was made, number of files,
 size and entrypoint.
 With --json: {"schema_version":"1","artifact_id":...,"items":[{revision_id, revision_number,
-status, entrypoint, render_mode, file_count, size_bytes, created_at, published_at}],...}.
+status, entrypoint, render_mode, file_count, size_bytes, created_at, published_at}],
+"page_info":{next_cursor, has_more}}.
+
+Flags:
+  --limit N      how many to list, 100 unless given; drafts are not counted
+  --all          all
+  --cursor TEXT  go on where an earlier list ended: its page_info.next_cursor
 ` + readNote

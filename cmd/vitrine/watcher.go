@@ -367,7 +367,7 @@ func (w *watcher) numberAfter(ctx context.Context, s *sentChanges) int {
 	if w.number > 0 && s.base == w.last {
 		return w.number + 1
 	}
-	list, err := w.account.Revisions(ctx, s.result.ArtifactID)
+	list, err := w.account.Revisions(ctx, s.result.ArtifactID, "", listPage)
 	if err != nil {
 		return 0 // the revision is then named by its ID
 	}

@@ -186,10 +186,10 @@ func (h *Host) artifactRoutes() []web.Route {
 			ID:               "revisions.list",
 			Method:           "GET",
 			Path:             "/v1/artifacts/{artifact_id}/revisions",
-			Summary:          "All revisions of an artifact",
+			Summary:          "The revisions of an artifact, drafts first, then the newest",
 			Scope:            credential.Read,
 			ConcurrentLimits: true,
-			Errors:           []fault.Code{fault.ArtifactNotFound},
+			Errors:           []fault.Code{fault.ArtifactNotFound, fault.InvalidCursor},
 		}, h.revisions),
 	}
 }

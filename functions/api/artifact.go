@@ -126,18 +126,21 @@ func (h *Host) fileContent(ctx context.Context, request *web.Request, in *fileIn
 	return wire.FileContent(f)
 }
 
-func (h *Host) revisions(ctx context.Context, request *web.Request, _ *artifactInput) (contract.RevisionList, error) {
-	return h.revisionsOf(ctx, request, request.Artifact)
+func (h *Host) revisions(
+	ctx context.Context, request *web.Request, in *artifactPageInput,
+) (contract.RevisionList, error) {
+	return h.revisionsOf(ctx, request, request.Artifact, in)
 }
 
 func (h *Host) revisionsOf(
-	ctx context.Context, request *web.Request, a *artifact.Artifact,
+	ctx context.Context, request *web.Request, a *artifact.Artifact, in *artifactPageInput,
 ) (contract.RevisionList, error) {
-	rows, err := h.Artifacts.Revisions(ctx, request.Actor, a)
+	p, err := in.list.page()
 	if err != nil {
 		return contract.RevisionList{}, err
 	}
-	return contract.RevisionList{ArtifactID: a.ID, Items: contract.Rows(rows, wire.RevisionSummary)}, nil
+	rows, next, err := h.Artifacts.Revisions(ctx, request.Actor, a, p)
+	return wire.Revisions(id.Artifact(in.Artifact), rows, next), err
 }
 
 type tokenInput struct {

@@ -205,8 +205,8 @@ func (h *Host) allLinks(ctx context.Context, request *web.Request, in *wideListI
 	return contract.WebLinkList{Items: contract.Rows(links, webLinkRow), PageInfo: contract.Page(next)}, err
 }
 
-// artifactLinksInput is wideListInput with a path parameter.
-type artifactLinksInput struct {
+// artifactPageInput is wideListInput with a path parameter.
+type artifactPageInput struct {
 	Artifact string `path:"artifact_id"`
 	Cursor   string `query:"cursor" doc:"next_cursor of the page before; at most 500 characters"`
 	Limit    int    `query:"limit" minimum:"1" maximum:"100" default:"100"`
@@ -215,12 +215,12 @@ type artifactLinksInput struct {
 }
 
 // Resolve implements huma.Resolver.
-func (i *artifactLinksInput) Resolve(c huma.Context) []error {
+func (i *artifactPageInput) Resolve(c huma.Context) []error {
 	i.list = listInput{Cursor: i.Cursor, Limit: i.Limit}
 	return i.list.Resolve(c)
 }
 
-func (h *Host) webLinks(ctx context.Context, request *web.Request, in *artifactLinksInput) (contract.WebLinkList, error) {
+func (h *Host) webLinks(ctx context.Context, request *web.Request, in *artifactPageInput) (contract.WebLinkList, error) {
 	p, err := in.list.page()
 	if err != nil {
 		return contract.WebLinkList{}, err

@@ -37,10 +37,10 @@ func (h *Host) keepRoutes() []web.Route {
 			ID:               "web.revisions.list",
 			Method:           "GET",
 			Path:             "/v1/web/artifacts/{artifact_id}/revisions",
-			Summary:          "All revisions of an artifact",
+			Summary:          "The revisions of an artifact, drafts first, then the newest",
 			Scope:            credential.Read,
 			ConcurrentLimits: true,
-			Errors:           []fault.Code{fault.ArtifactNotFound},
+			Errors:           []fault.Code{fault.ArtifactNotFound, fault.InvalidCursor},
 		}, h.webRevisions),
 		web.Guarded(web.Operation{
 			ID:      "artifacts.updateDisplayMetadata",
@@ -68,12 +68,14 @@ func (h *Host) unpin(ctx context.Context, request *web.Request, in *artifactInpu
 	return webArtifact(d), err
 }
 
-func (h *Host) webRevisions(ctx context.Context, request *web.Request, in *artifactInput) (contract.RevisionList, error) {
+func (h *Host) webRevisions(
+	ctx context.Context, request *web.Request, in *artifactPageInput,
+) (contract.RevisionList, error) {
 	a, err := h.Artifacts.Owned(ctx, request.Actor, id.Artifact(in.Artifact))
 	if err != nil {
 		return contract.RevisionList{}, err
 	}
-	return h.revisionsOf(ctx, request, a)
+	return h.revisionsOf(ctx, request, a, in)
 }
 
 type renameInput struct {

@@ -60,41 +60,46 @@ func (h *Host) artifact(w http.ResponseWriter, r *http.Request, v browserSession
 type shownArtifact struct {
 	*artifact.Artifact
 	preview   *artifact.Preview // nil: there is no preview
+	at        url.Values        // cursors of the pages of links and revisions
 	revisions []artifact.Revision
-	after     string // cursor before the page of links; empty: it is the first one
 	links     []link.Link
-	following string // cursor of the next page of links; empty: there is none
+
+	moreRevisions, moreLinks string // cursors of the next pages; empty: there are none
 }
 
 // readArtifact reads an artifact, and then concurrently what belongs to it.
 func (h *Host) readArtifact(
-	ctx context.Context, v browserSession, named id.Artifact, after string,
+	ctx context.Context, v browserSession, named id.Artifact, at url.Values,
 ) (*shownArtifact, error) {
 	a, err := h.Artifacts.Find(ctx, v.Actor, named)
 	if err != nil {
 		return nil, err
 	}
-	s := &shownArtifact{Artifact: a, after: after}
+	s := &shownArtifact{Artifact: a, at: at}
 	return s, async.All(
 		func() (err error) { s.preview, err = h.Artifacts.Preview(ctx, v.Actor, a); return err },
 		func() (err error) {
 			t := sharing.Target{RequestedID: a.ID, Artifact: a}
-			s.links, s.following, err = h.Links.Of(ctx, v.Actor, t, cursor.Page{Cursor: after})
+			s.links, s.moreLinks, err = h.Links.Of(ctx, v.Actor, t, cursor.Page{Cursor: at.Get("links")})
 			return err
 		},
-		func() (err error) { s.revisions, err = h.Artifacts.Revisions(ctx, v.Actor, a); return err },
+		func() (err error) {
+			p := cursor.Page{Cursor: at.Get("revisions")}
+			s.revisions, s.moreRevisions, err = h.Artifacts.Revisions(ctx, v.Actor, a, p)
+			return err
+		},
 	)
 }
 
-// showArtifact shows an artifact and one page of its links. p has what a form left to say.
+// showArtifact shows an artifact, one page of its links and one of its revisions. p has what a form left to say.
 func (h *Host) showArtifact(
 	w http.ResponseWriter, r *http.Request, v browserSession, status int, p pages.ArtifactPage,
 ) error {
-	after := ""
-	if r.Method == http.MethodGet { // a form that is shown again begins at the first page
-		after = r.URL.Query().Get("after")
+	var at url.Values
+	if r.Method == http.MethodGet { // a form that is shown again begins at the first pages
+		at = r.URL.Query()
 	}
-	a, err := h.readArtifact(r.Context(), v, pathArtifact(r), after)
+	a, err := h.readArtifact(r.Context(), v, pathArtifact(r), at)
 	if err != nil {
 		return err
 	}
@@ -144,7 +149,7 @@ func (h *Host) warnedFiles(r lint.Report) (files []pages.WarnedFile) {
 	return files
 }
 
-// showLinks adds a page of links. For links on other pages it relies on what the artifact records.
+// showLinks adds a page of links, and what leads to the others. For links on other pages it relies on what the artifact records.
 func (h *Host) showLinks(p *pages.ArtifactPage, a *shownArtifact) {
 	numbers := map[string]int{}
 	for _, row := range p.Revisions {
@@ -155,7 +160,8 @@ func (h *Host) showLinks(p *pages.ArtifactPage, a *shownArtifact) {
 		row.Number = numbers[row.Revision]
 		p.Links = append(p.Links, row)
 	}
-	p.Pages = pagesOf(artifactPath(a.ID), a.after, a.following)
+	turns := lists{artifactPath(a.ID), a.at, []string{"links", "revisions"}}
+	p.Pages, p.RevisionPages = turns.pages("links", a.moreLinks), turns.pages("revisions", a.moreRevisions)
 	if p.First != "" || p.Next != "" {
 		p.Linked, p.Following = a.Linked(), a.Shared(h.Now()) != ""
 	}

@@ -2,7 +2,6 @@ package app
 
 import (
 	"net/http"
-	"net/url"
 
 	"vitrine/functions/app/pages"
 	"vitrine/shared/adapter/web"
@@ -59,8 +58,9 @@ func (h *Host) connections(w http.ResponseWriter, r *http.Request, v browserSess
 		return err
 	}
 	p := pages.Connections{Layout: v.layout("/connections"), APIURL: h.Origins.API}
-	p.AgentPages, p.AppPages = connectionPages(at, "agents", moreAgents), connectionPages(at, "apps", moreApps)
-	p.LinkedPages = connectionPages(at, "providers", moreLinked)
+	turns := lists{"/connections", at, []string{"agents", "providers", "apps"}}
+	p.AgentPages, p.AppPages = turns.pages("agents", moreAgents), turns.pages("apps", moreApps)
+	p.LinkedPages = turns.pages("providers", moreLinked)
 	for _, d := range linked {
 		p.Linked = append(p.Linked, linkedOf(d))
 	}
@@ -85,30 +85,6 @@ func (h *Host) connections(w http.ResponseWriter, r *http.Request, v browserSess
 		})
 	}
 	return h.page(w, http.StatusOK, p)
-}
-
-// connectionPages returns the links around one of the lists; at has the cursors of all.
-func connectionPages(at url.Values, list, next string) pages.Pages {
-	p := pages.Pages{Of: list}
-	path := func(after string) string {
-		to := url.Values{}
-		for _, name := range []string{"agents", "providers", "apps"} {
-			if place := at.Get(name); name != list && place != "" {
-				to.Set(name, place)
-			}
-		}
-		if after != "" {
-			to.Set(list, after)
-		}
-		return (&url.URL{Path: "/connections", RawQuery: to.Encode(), Fragment: list}).String()
-	}
-	if at.Get(list) != "" {
-		p.First = path("")
-	}
-	if next != "" {
-		p.Next = path(next)
-	}
-	return p
 }
 
 func (h *Host) askUnlinkAgent(w http.ResponseWriter, r *http.Request, v browserSession) error {

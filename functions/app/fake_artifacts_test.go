@@ -2,11 +2,13 @@ package app
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
@@ -240,9 +242,10 @@ func (f *fakeArtifacts) Revision(ctx context.Context, _ id.Artifact, r id.Revisi
 }
 
 func (f *fakeArtifacts) Revisions(
-	ctx context.Context, _ credential.Actor, a *artifact.Artifact,
-) ([]artifact.Revision, error) {
-	return f.revisions, f.called(ctx, "List "+string(a.ID))
+	ctx context.Context, _ credential.Actor, a *artifact.Artifact, p cursor.Page,
+) ([]artifact.Revision, string, error) {
+	next, err := f.turn(ctx, p.Cursor)
+	return f.revisions, next, errors.Join(err, f.called(ctx, "List "+string(a.ID)))
 }
 
 func (f *fakeArtifacts) Pin(ctx context.Context, _ credential.Actor, t artifact.Target) (artifact.Detail, error) {

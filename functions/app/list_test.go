@@ -14,8 +14,8 @@ import (
 func TestListsGoOnOnFurtherPages(t *testing.T) {
 	const older, newest = ">Older</a>", ">Newest</a>"
 	for path, list := range map[string]string{
-		"/keys": "after", "/keys/ended": "after", "/access-links": "after", artifactPage: "after",
-		"/connections": "agents", "/connections?": "apps",
+		"/keys": "after", "/keys/ended": "after", "/access-links": "after",
+		artifactPage: "links", artifactPage + "?": "revisions", "/connections": "agents", "/connections?": "apps",
 	} {
 		path = strings.TrimSuffix(path, "?")
 		expect.Lacks(t, path+" of one page", page(t, path), older, newest)

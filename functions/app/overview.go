@@ -92,6 +92,38 @@ func pagesOf(list, after, next string) pages.Pages {
 	return filteredPages(list, nil, after, next)
 }
 
+// lists are the lists of a page that has several: each has a cursor of its own in the query, and its links keep those of
+// the others.
+type lists struct {
+	path  string
+	at    url.Values // the query
+	names []string   // of the cursors, which are those of the headings, too
+}
+
+// pages returns the links around one of the lists.
+func (l lists) pages(list, next string) pages.Pages {
+	p := pages.Pages{Of: list}
+	path := func(after string) string {
+		to := url.Values{}
+		for _, name := range l.names {
+			if place := l.at.Get(name); name != list && place != "" {
+				to.Set(name, place)
+			}
+		}
+		if after != "" {
+			to.Set(list, after)
+		}
+		return (&url.URL{Path: l.path, RawQuery: to.Encode(), Fragment: list}).String()
+	}
+	if l.at.Get(list) != "" {
+		p.First = path("")
+	}
+	if next != "" {
+		p.Next = path(next)
+	}
+	return p
+}
+
 // filteredPages returns the links around a list that has filters.
 func filteredPages(path string, filters url.Values, after, next string) pages.Pages {
 	var p pages.Pages

@@ -152,8 +152,11 @@ type Artifacts interface {
 	Preview(ctx context.Context, by credential.Actor, a *artifact.Artifact) (*artifact.Preview, error)
 	// Revision reads one revision, nil if there is none.
 	Revision(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Revision, error)
-	// Revisions lists the revisions of an artifact that Find read, newest first.
-	Revisions(ctx context.Context, by credential.Actor, a *artifact.Artifact) ([]artifact.Revision, error)
+	// Revisions lists a page of the revisions of an artifact that Find read, newest first; invalid_cursor for a cursor that
+	// is a day old or of another list.
+	Revisions(
+		ctx context.Context, by credential.Actor, a *artifact.Artifact, p cursor.Page,
+	) (_ []artifact.Revision, next string, _ error)
 
 	// The artifacts of a workspace as a whole, ended ones included.
 

@@ -7,6 +7,7 @@ import (
 
 	"vitrine/functions/app/pages"
 	"vitrine/shared/platform/async"
+	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/publishing/artifact"
@@ -146,7 +147,7 @@ func (h *Host) seen(r *http.Request, v browserSession) (*seenArtifact, error) {
 	)
 }
 
-// revisionsOf lists the revisions of an artifact. An artifact with a single published one needs no read.
+// revisionsOf lists the newest revisions of an artifact, as many as a page of them has. An artifact with a single published one needs no read.
 func (h *Host) revisionsOf(ctx context.Context, v browserSession, a *artifact.Artifact) ([]artifact.Revision, error) {
 	if a.Number == 1 {
 		return []artifact.Revision{{
@@ -157,7 +158,8 @@ func (h *Host) revisionsOf(ctx context.Context, v browserSession, a *artifact.Ar
 			PublishedAt: a.PublishedAt,
 		}}, nil
 	}
-	return h.Artifacts.Revisions(ctx, v.Actor, a)
+	newest, _, err := h.Artifacts.Revisions(ctx, v.Actor, a, cursor.Page{})
+	return newest, err
 }
 
 // seenRevision reads the revision in the query, or the newest one.

@@ -166,31 +166,6 @@ func TestTheNoteAboutScriptsIsForPagesThatHaveSome(t *testing.T) {
 	p.Wait(`document.querySelector('[data-part="unclaimed"]').checkVisibility()`)
 }
 
-func TestPagesSayWhereScriptsNeverRun(t *testing.T) {
-	g, p := open(t), browser.Open(t)
-	const note, says = `[data-part="asleep"]`, "Vitrine does not run the scripts of pages, so parts of this page may not work."
-	const sandbox = `document.querySelector(".case iframe").getAttribute("sandbox")`
-	p.Go(g.link("never", g.shows("Never", "never", "script.html", htmlType)))
-	p.WaitText(says)
-	g.link("none", g.shows("None", "never", "tall.html", htmlType))
-	p.Do(chromedp.Evaluate[chromedp.Void](`location.hash = "none"`))
-	p.Wait(`document.querySelector("iframe")?.clientHeight > 2500`)
-	if got := browser.Eval[string](&p.Document, sandbox); p.Visible(note) || got != stillSandbox {
-		t.Errorf("the note shows above a page without scripts, or the frame is %q", got)
-	}
-	server := startServer(t)
-	server.views.asleep = true
-	server.enter(p)
-	p.Go(server.appURL + "/v/" + artifactID)
-	f := p.Frame("report.html")
-	f.WaitText("harbour seals")
-	if got := browser.Eval[string](&p.Document, sandbox); p.Visible(note) || got != stillSandbox {
-		t.Errorf("for members, the note shows without scripts, or the frame is %q", got)
-	}
-	browser.Eval[bool](f, `(parent.postMessage({type: "vitrine:viewer-height", height: 990, scripts: true}, "*"), true)`)
-	p.WaitText(says)
-}
-
 func TestAReaderRunsTheScriptsOfAnUnclaimedPage(t *testing.T) {
 	g, p := open(t), browser.Open(t)
 	url := g.link("run", g.shows("Run", "plain", "script.html", htmlType, unclaimed))

@@ -29,9 +29,11 @@ type Artifacts interface {
 	// List returns one page of the live artifacts, newest first. It fails with invalid_cursor for a cursor that is a
 	// day old or of another workspace.
 	List(ctx context.Context, by credential.Actor, p artifact.Page) (_ []artifact.Artifact, next string, _ error)
-	// Revisions returns the revisions of an artifact in any status: drafts first, then the newest first. It fails with
-	// artifact_not_found.
-	Revisions(ctx context.Context, by credential.Actor, a *artifact.Artifact) ([]artifact.Revision, error)
+	// Revisions returns one page of the revisions of an artifact in any status: drafts first, then the newest first. It
+	// fails with artifact_not_found, or with invalid_cursor for a cursor that is a day old or of another list.
+	Revisions(
+		ctx context.Context, by credential.Actor, a *artifact.Artifact, p cursor.Page,
+	) (_ []artifact.Revision, next string, _ error)
 	// Rename changes the title of an artifact and returns it as stored. It fails with artifact_not_found, or with
 	// invalid_request for a bad title.
 	Rename(ctx context.Context, by credential.Actor, a *artifact.Artifact, title string) (string, error)

@@ -8,6 +8,7 @@ import (
 
 	"vitrine/functions/wire"
 	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/artifact"
@@ -117,23 +118,32 @@ func (h *Host) readFile() *tool {
 	})
 }
 
+type artifactPageInput struct {
+	Artifact id.Artifact `json:"artifact_id"`
+	Cursor   string      `json:"cursor"`
+}
+
 func (h *Host) listRevisions() *tool {
 	return define(tool{
-		name:        "list_revisions",
-		title:       "List revisions",
-		description: "List the revisions of an artifact, drafts first, then newest first.",
-		scopes:      reading,
-		effect:      effect{reads: true},
-		input:       object(with("artifact_id", artifactID()), may("cursor", text(1, limits.CursorLength))),
-	}, func(ctx context.Context, c *call, in artifactInput) (result, error) {
-		rows, err := h.Artifacts.Revisions(ctx, c.Actor, c.Artifact)
+		name:  "list_revisions",
+		title: "List revisions",
+		description: "List the revisions of an artifact, drafts first, then newest first. Pass page_info.next_cursor for " +
+			"more.",
+		scopes: reading,
+		effect: effect{reads: true},
+		input:  object(with("artifact_id", artifactID()), may("cursor", text(1, limits.CursorLength))),
+	}, func(ctx context.Context, c *call, in artifactPageInput) (result, error) {
+		rows, next, err := h.Artifacts.Revisions(ctx, c.Actor, c.Artifact, cursor.Page{Cursor: in.Cursor})
 		if err != nil {
 			return result{}, err
 		}
-		out := contract.RevisionList{ArtifactID: in.Artifact, Items: contract.Rows(rows, wire.RevisionSummary)}
+		line := fmt.Sprintf("%d revisions", len(rows))
+		if next != "" {
+			line += ", and more follow"
+		}
 		return result{
-			value: out,
-			line:  fmt.Sprintf("%d revisions", len(rows)),
+			value: wire.Revisions(in.Artifact, rows, next),
+			line:  line,
 			nudge: h.nudgeOf(c.Artifact),
 		}, nil
 	})

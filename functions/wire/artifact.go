@@ -3,6 +3,7 @@ package wire
 
 import (
 	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/id"
 	"vitrine/shared/publishing/artifact"
 )
 
@@ -35,6 +36,15 @@ func RevisionSummary(r artifact.Revision) contract.RevisionSummary {
 		SizeBytes:      r.Size,
 		CreatedAt:      contract.At(r.CreatedAt),
 		PublishedAt:    contract.AtOrNull(r.PublishedAt),
+	}
+}
+
+// Revisions returns a page of the revisions of an artifact; next is the cursor of the next one, empty if there is none.
+func Revisions(a id.Artifact, rows []artifact.Revision, next string) contract.RevisionList {
+	return contract.RevisionList{
+		ArtifactID: a,
+		Items:      contract.Rows(rows, RevisionSummary),
+		PageInfo:   contract.Page(next),
 	}
 }
 

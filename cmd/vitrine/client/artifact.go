@@ -9,6 +9,7 @@ import (
 
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
 )
 
 func artifactPath(a id.Artifact) string { return "/v1/artifacts/" + string(a) }
@@ -84,22 +85,40 @@ func (a *Account) Text(
 
 // List returns a page of the workspace's artifacts, newest first.
 func (a *Account) List(ctx context.Context, cursor string, limit int) (l contract.ArtifactList, err error) {
-	q := url.Values{"limit": {strconv.Itoa(limit)}}
-	if cursor != "" {
-		q.Set("cursor", cursor)
-	}
-	if err = a.read(ctx, "/v1/artifacts?"+q.Encode(), &l); err != nil {
+	if err = a.read(ctx, "/v1/artifacts?"+pageOf(cursor, limit).Encode(), &l); err != nil {
 		return l, err
 	}
 	return l, a.checkPage(l.PageInfo, cursor, len(l.Data))
 }
 
-// Revisions lists the revisions of an artifact: drafts, then the others, newest first.
-func (a *Account) Revisions(ctx context.Context, artifact id.Artifact) (l contract.RevisionList, err error) {
-	if err = a.read(ctx, artifactPath(artifact)+"/revisions", &l); err == nil && l.ArtifactID != artifact {
-		err = a.caller.badResponse(a.Hosts.APIURL, "the revisions are of another artifact")
+// pageOf is the query for a page of a list.
+func pageOf(cursor string, limit int) url.Values {
+	q := url.Values{"limit": {strconv.Itoa(limit)}}
+	if cursor != "" {
+		q.Set("cursor", cursor)
 	}
-	return l, err
+	return q
+}
+
+// Revisions returns a page of the revisions of an artifact: drafts, then the others, newest first. Older servers take no
+// query, and list all at once.
+func (a *Account) Revisions(
+	ctx context.Context,
+	artifact id.Artifact,
+	cursor string,
+	limit int,
+) (l contract.RevisionList, err error) {
+	path := artifactPath(artifact) + "/revisions"
+	if cursor != "" || limit < limits.MaxPage {
+		path += "?" + pageOf(cursor, limit).Encode()
+	}
+	if err = a.read(ctx, path, &l); err != nil {
+		return l, err
+	}
+	if l.ArtifactID != artifact {
+		return l, a.caller.badResponse(a.Hosts.APIURL, "the revisions are of another artifact")
+	}
+	return l, a.checkPage(l.PageInfo, cursor, len(l.Items))
 }
 
 // Delete deletes an artifact. It may be repeated.

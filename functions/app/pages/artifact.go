@@ -22,6 +22,8 @@ type ArtifactPage struct {
 	Revisions  []Revision
 	Links      []AccessLink
 	Pages      // of Links
+	// RevisionPages leads to the other pages of Revisions.
+	RevisionPages Pages
 	// Linked and Following describe links on other pages: Linked that some may not be over, Following that one is a share
 	// link that works.
 	Linked, Following bool

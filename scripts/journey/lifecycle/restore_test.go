@@ -4,6 +4,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/adapter/chaos"
@@ -51,9 +53,29 @@ func (r *restorer) restore(revision id.Revision, name string) (id.Revision, erro
 
 func (r *restorer) revisions(t testing.TB) []contract.RevisionSummary {
 	t.Helper()
-	return harness.Call[contract.RevisionList](
-		t, r.Agent, 200, "GET", "/v1/artifacts/"+string(r.first.ArtifactID)+"/revisions", nil,
-	).Items
+	return r.page(t, "").Items
+}
+
+func (r *restorer) page(t testing.TB, query string) contract.RevisionList {
+	t.Helper()
+	path := "/v1/artifacts/" + string(r.first.ArtifactID) + "/revisions" + query
+	return harness.Call[contract.RevisionList](t, r.Agent, 200, "GET", path, nil)
+}
+
+// wantPaged holds that pages of two revisions are the list.
+func (r *restorer) wantPaged(t testing.TB) {
+	t.Helper()
+	var pages []contract.RevisionSummary
+	for query := "?limit=2"; query != ""; {
+		p := r.page(t, query)
+		pages = append(pages, p.Items...)
+		if query = ""; p.PageInfo.HasMore {
+			query = "?limit=2&cursor=" + *p.PageInfo.NextCursor
+		}
+	}
+	if diff := cmp.Diff(r.revisions(t), pages); diff != "" {
+		t.Errorf("pages are another list (-list +pages):\n%s", diff)
+	}
 }
 
 // TestAnOlderRevisionIsRestoredAsANewOne asks again after the answer was lost, and builds on what it restored.
@@ -85,6 +107,7 @@ func TestAnOlderRevisionIsRestoredAsANewOne(t *testing.T) {
 	if same := harness.Must(r.restore(fifth, wire.NewKey()))(t); same != fifth || len(r.revisions(t)) != 5 {
 		t.Errorf("restoring the newest makes %s, %d revisions", same, len(r.revisions(t)))
 	}
+	r.wantPaged(t)
 	deleteArtifacts(t, r.Agent, r.lender)
 	for range 2 { // the references of the command that was repeated are there as long as what they refer to
 		r.RunJobs(t)

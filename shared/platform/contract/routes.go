@@ -238,7 +238,7 @@ type RevisionSummary struct {
 	PublishedAt    *Time       `json:"published_at" format:"date-time"`
 }
 
-// RevisionList answers revisions.list: drafts first, then the newest. It is never paged.
+// RevisionList answers revisions.list: drafts first, then the newest.
 type RevisionList struct {
 	ArtifactID id.Artifact       `json:"artifact_id" pattern:"^art_[0-9A-HJKMNP-TV-Z]{26}$"`
 	Items      []RevisionSummary `json:"items" maxItems:"100"`

@@ -3,10 +3,14 @@ package artifact
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"vitrine/scripts/testkit/expect"
+	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
@@ -170,17 +174,61 @@ func TestRevisionsAreListedDraftsFirstThenTheNewest(t *testing.T) {
 		{ID: "draft", Status: Draft, CreatedAt: at(4)},
 		{ID: "two", Status: Published, Number: 2, CreatedAt: at(5)},
 	}}
-	got, err := e.Revisions(t.Context(), e.by, e.store.artifact)
-	if err != nil || len(got) != 5 {
-		t.Fatal(got, err)
-	}
-	for i, want := range []id.Revision{"draft", "old draft", "three", "two", "one"} {
-		if got[i].ID != want {
-			t.Errorf("%d is %q, want %q", i, got[i].ID, want)
+	for limit, want := range map[int]string{
+		0: "draft, old draft, three, two, one; ",
+		1: "draft, old draft, three; two; one; ",
+		2: "draft, old draft, three, two; one; ",
+		3: "draft, old draft, three, two, one; ",
+	} {
+		if got := e.listed(t, limit); got != want {
+			t.Errorf("pages of %d: %s, want %s", limit, got, want)
 		}
 	}
-	_, err = e.Revisions(t.Context(), e.by, nil)
+	_, _, err := e.Revisions(t.Context(), e.by, nil, cursor.Page{})
 	expect.Code(t, err, fault.ArtifactNotFound)
+	_, next, _ := e.Revisions(t.Context(), e.by, e.store.artifact, cursor.Page{Limit: 1})
+	other := *e.store.artifact
+	other.ID = "art_other"
+	for _, p := range []cursor.Page{{Cursor: next}, {Cursor: "v1.x"}} {
+		_, _, err = e.Revisions(t.Context(), e.by, &other, p)
+		expect.Code(t, err, fault.InvalidCursor)
+	}
+	_, _, err = e.Revisions(t.Context(), e.by, e.store.artifact, cursor.Page{Limit: 101})
+	expect.Code(t, err, fault.InvalidRequest)
+}
+
+// listed reads all pages of the revisions: ids, with a semicolon after each page.
+func (e *env) listed(t *testing.T, limit int) (all string) {
+	t.Helper()
+	p := cursor.Page{Limit: limit}
+	for {
+		rows, next, err := e.Revisions(t.Context(), e.by, e.store.artifact, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ids []string
+		for _, r := range rows {
+			ids = append(ids, string(r.ID))
+		}
+		all += strings.Join(ids, ", ") + "; "
+		if p.Cursor = next; next == "" {
+			return all
+		}
+	}
+}
+
+func TestAPageOfRevisionsHasAHundredWithItsDrafts(t *testing.T) {
+	e := newEnv(t)
+	all := []Revision{{ID: "draft", Status: Draft}}
+	for n := range 1000 {
+		all = append(all, Revision{ID: id.Revision(strconv.Itoa(n + 1)), Status: Published, Number: n + 1})
+	}
+	e.Store = unsorted{e.store, all}
+	pages := strings.Split(strings.TrimSuffix(e.listed(t, 0), "; "), "; ")
+	if len(pages) != 11 || !strings.HasPrefix(pages[0], "draft, 1000, 999, ") || pages[10] != "1" ||
+		strings.Count(pages[0], ",") != 99 || strings.Count(strings.Join(pages, ","), ",") != 1000 {
+		t.Errorf("%d pages, the first %s, the last %s", len(pages), pages[0], pages[len(pages)-1])
+	}
 }
 
 // unsorted has revisions as a query may return them.
@@ -190,7 +238,7 @@ type unsorted struct {
 }
 
 func (u unsorted) Revisions(context.Context, id.Artifact) ([]Revision, error) {
-	return u.revisions, nil
+	return slices.Clone(u.revisions), nil
 }
 
 func TestTheResultOfAPinKeepsItsKeys(t *testing.T) {

@@ -12,10 +12,12 @@ import (
 	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/platform/keyring"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/lint"
 	"vitrine/shared/publishing/tree"
@@ -116,11 +118,16 @@ func newEnv(t *testing.T) *env {
 			EntrypointExists: true,
 		},
 	}
+	cursors, err := cursor.New(keyring.New().Seal)
+	if err != nil {
+		t.Fatal(err)
+	}
 	e.Service = &Service{
-		Store:  e.store,
-		URLs:   addresses.New(t),
-		Limits: &numbers,
-		Now:    func() time.Time { return e.now },
+		Store:   e.store,
+		URLs:    addresses.New(t),
+		Cursors: cursors,
+		Limits:  &numbers,
+		Now:     func() time.Time { return e.now },
 	}
 	return e
 }

@@ -52,8 +52,7 @@ type Query struct {
 	To     id.Revision // empty: the current one
 	Path   string      // of the only file to compare, in either revision; empty: all files
 	Cursor string      // empty: from the start
-	// Known are the revisions of the artifact, if the caller has read them. If it is nil, the service reads those that it
-	// needs.
+	// Known are revisions of the artifact that the caller has read. The service reads others that it needs.
 	Known []artifact.Revision
 	// Content compares markdown by block and tables by row. Other files, and those without blocks or rows that differ, are
 	// compared by line.
@@ -217,19 +216,18 @@ func readable(r *artifact.Revision) error {
 func (s *Service) before(
 	ctx context.Context, a *artifact.Artifact, q Query, number int,
 ) (artifact.Revision, error) {
-	all := q.Known
-	if all == nil {
+	is := func(r artifact.Revision) bool { return r.Number == number-1 }
+	all, n := q.Known, slices.IndexFunc(q.Known, is)
+	if n < 0 {
 		var err error
 		if all, err = s.Store.Revisions(ctx, a.ID); err != nil {
 			return artifact.Revision{}, err
 		}
-	}
-	for _, r := range all {
-		if r.Number == number-1 {
-			return r, readable(&r)
+		if n = slices.IndexFunc(all, is); n < 0 {
+			return artifact.Revision{}, missing()
 		}
 	}
-	return artifact.Revision{}, missing()
+	return all[n], readable(&all[n])
 }
 
 // trees reads the files of both revisions at once.
