@@ -132,6 +132,26 @@ func TestEachNameIsThereOnce(t *testing.T) {
 	}
 }
 
+// TestTwinsCostNoMoreThanOthers counts allocations, which grow with the names that are tried.
+func TestTwinsCostNoMoreThanOthers(t *testing.T) {
+	cost := func(twins int) float64 {
+		var paths []string
+		for n := range twins {
+			path := []byte("elevenchars")
+			for bit := range path {
+				if n>>bit&1 == 1 {
+					path[bit] -= 'a' - 'A'
+				}
+			}
+			paths = append(paths, string(path))
+		}
+		return testing.AllocsPerRun(1, func() { Entries(filesOf(paths...), "") })
+	}
+	if few, many := cost(500), cost(2000); many > 5*few {
+		t.Errorf("500 twins cost %.0f allocations, 2,000 cost %.0f", few, many)
+	}
+}
+
 func TestTheListOfOtherNamesIsThereIfThereAreSome(t *testing.T) {
 	if _, list, text := Entries(filesOf("a", "RENAMED.txt"), ""); list != "" || text != "" {
 		t.Errorf("%q: %q", list, text)

@@ -67,13 +67,14 @@ func safe(name string) string {
 type names struct {
 	files   map[string]bool // taken names, folded
 	folders map[string]bool // folders of all paths, folded
+	twins   map[string]int  // how many names were tried for paths of a folded name, so that thousands of twins cost as much each
 }
 
 // fold returns the form of a name that file systems compare if they ignore case and composition.
 func fold(name string) string { return norm.NFC.String(cases.Fold().String(norm.NFC.String(name))) }
 
 func newNames(paths []string) names {
-	n := names{files: map[string]bool{}, folders: map[string]bool{}}
+	n := names{files: map[string]bool{}, folders: map[string]bool{}, twins: map[string]int{}}
 	for _, p := range paths {
 		for folder := path.Dir(safe(p)); folder != "."; folder = path.Dir(folder) {
 			n.folders[fold(folder)] = true
@@ -86,14 +87,16 @@ func newNames(paths []string) names {
 // composition.
 func (n names) add(p string) string {
 	name := safe(p)
-	for twin := 2; n.files[fold(name)] || n.folders[fold(name)]; twin++ {
+	first := fold(name)
+	for folded := first; n.files[folded] || n.folders[folded]; folded = fold(name) {
 		extension := path.Ext(p)
 		if len(extension) > maxExtension || strings.HasPrefix(path.Base(p), extension) { // .profile has no extension
 			extension = ""
 		}
 		base := strings.TrimSuffix(p, extension)
 		folder, last := path.Split(base)
-		mark := fmt.Sprintf(" (%d)", twin)
+		n.twins[first]++
+		mark := fmt.Sprintf(" (%d)", n.twins[first]+1)
 		if most := maxPart - len(mark) - len(extension); len(last) > most {
 			last = clip(last, most)
 		}

@@ -85,6 +85,15 @@ func (t Tree) Find(path string) (File, bool) {
 	return File{}, false
 }
 
+// Index returns where each path stands, for callers that look for many.
+func (t Tree) Index() map[string]int {
+	at := make(map[string]int, len(t))
+	for n, f := range t {
+		at[f.Path] = n
+	}
+	return at
+}
+
 // Size returns the total size of the files in bytes.
 func (t Tree) Size() (sum int64) {
 	for _, f := range t {

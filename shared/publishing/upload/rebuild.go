@@ -21,9 +21,10 @@ const maxReads = 4
 func (s *Service) hash(ctx context.Context, a Attempt, files tree.Tree) error {
 	g, ctx := async.WithContext(ctx)
 	g.SetLimit(maxReads)
+	at := files.Index()
 	for _, e := range a.Entries {
 		if e.SHA256 == nil && e.Patch == nil && !e.Deleted {
-			file := fileOf(files, e)
+			file := &files[at[e.Path]]
 			g.Go(func() error { return s.hashFile(ctx, a.Session, file) })
 		}
 	}
@@ -47,17 +48,6 @@ func (s *Service) hashFile(ctx context.Context, session *Session, file *tree.Fil
 	return nil
 }
 
-// fileOf returns the file of an entry in a merged tree, for the caller to fill in. It reads only paths, because other
-// goroutines may be filling in files.
-func fileOf(files tree.Tree, e Entry) *tree.File {
-	for n := range files {
-		if files[n].Path == e.Path {
-			return &files[n]
-		}
-	}
-	return nil // never, because the tree has every declared file
-}
-
 // Patch marks an entry whose upload is a diff against the base's file of the same path.
 type Patch struct {
 	Base   tree.Digest // of the base's file
@@ -67,17 +57,24 @@ type Patch struct {
 // patchedFile is a file that is uploaded as a diff, with its result.
 type patchedFile struct {
 	entry        Entry
-	file         *tree.File
+	old          *tree.File // in the base; nil if it has none
+	file         *tree.File // in the merged tree
 	before, diff []byte
 	after        []byte
 }
 
 // patchedFiles returns the declared files that are uploaded as diffs.
-func patchedFiles(entries []Entry, files tree.Tree) (out []*patchedFile) {
+func patchedFiles(entries []Entry, base, files tree.Tree) (out []*patchedFile) {
+	before, after := base.Index(), files.Index()
 	for _, e := range entries {
-		if e.Patch != nil {
-			out = append(out, &patchedFile{entry: e, file: fileOf(files, e)})
+		if e.Patch == nil {
+			continue
 		}
+		r := &patchedFile{entry: e, file: &files[after[e.Path]]}
+		if n, ok := before[e.Path]; ok {
+			r.old = &base[n]
+		}
+		out = append(out, r)
 	}
 	return out
 }
@@ -85,12 +82,12 @@ func patchedFiles(entries []Entry, files tree.Tree) (out []*patchedFile) {
 // rebuild applies every diff of a session to its base, fills in the results and stores them, all within the caps of p.
 // It holds all results in memory, but of the base and the diffs only readTogether bytes.
 func (s *Service) rebuild(ctx context.Context, a Attempt, base, files tree.Tree, p limits.Policy) error {
-	results, fetched := patchedFiles(a.Entries, files), 0
+	results, fetched := patchedFiles(a.Entries, base, files), 0
 	room := p.ArtifactSize - files.Size()
 	for n, r := range results {
 		if n == fetched {
-			fetched += together(base, results[n:])
-			if err := s.fetch(ctx, a.Session, base, results[n:fetched]); err != nil {
+			fetched += together(results[n:])
+			if err := s.fetch(ctx, a.Session, results[n:fetched]); err != nil {
 				return err
 			}
 		}
@@ -114,11 +111,13 @@ func (s *Service) rebuild(ctx context.Context, a Attempt, base, files tree.Tree,
 const readTogether = 32 * limits.MiB
 
 // together returns how many of the files, from the first on, are read at once. It is at least one.
-func together(base tree.Tree, files []*patchedFile) int {
+func together(files []*patchedFile) int {
 	size := int64(0)
 	for n, r := range files {
-		old, _ := base.Find(r.entry.Path)
-		if size += old.Size + r.entry.Size; n > 0 && size > readTogether {
+		if r.old != nil {
+			size += r.old.Size
+		}
+		if size += r.entry.Size; n > 0 && size > readTogether {
 			return n
 		}
 	}
@@ -126,18 +125,17 @@ func together(base tree.Tree, files []*patchedFile) int {
 }
 
 // fetch reads the diffs and the files that they apply to.
-func (s *Service) fetch(ctx context.Context, session *Session, base tree.Tree, results []*patchedFile) error {
+func (s *Service) fetch(ctx context.Context, session *Session, results []*patchedFile) error {
 	g, ctx := async.WithContext(ctx)
 	g.SetLimit(maxReads)
 	for _, r := range results {
 		e := r.entry
-		old, ok := base.Find(e.Path)
-		if !ok || old.SHA256 != e.Patch.Base {
+		if r.old == nil || r.old.SHA256 != e.Patch.Base {
 			g.Go(func() error { return patchConflict(e.Path, patch.BaseMismatch) }) // so that Wait ends the reads under way
 			break
 		}
 		g.Go(func() (err error) {
-			r.before, err = s.read(ctx, session, e.Path, old.Object, old.Size)
+			r.before, err = s.read(ctx, session, e.Path, r.old.Object, r.old.Size)
 			return err
 		})
 		g.Go(func() (err error) {
