@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/hex"
-	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -88,7 +87,9 @@ func (d *bundleDownload) attempt(ctx context.Context) error {
 	defer cancel()
 	stalled := time.AfterFunc(stallTime, cancel)
 	defer stalled.Stop()
-	req, from, err := d.request(within)
+	kept, tag := d.to.Kept()
+	from := max(0, kept-1) // a complete archive would be answered with 416 instead of its digest
+	req, err := d.caller.partRequest(within, d.bundle.URL, from, tag)
 	if err != nil {
 		return unwrapURLError(err)
 	}
@@ -113,23 +114,6 @@ func (d *bundleDownload) attempt(ctx context.Context) error {
 	return nil
 }
 
-// request returns the request for the archive, or for what is missing of it. It asks for the last byte that is kept
-// again, because otherwise a complete archive would be answered with 416 instead of its digest.
-func (d *bundleDownload) request(ctx context.Context) (req *http.Request, from int64, err error) {
-	req, err = http.NewRequestWithContext(ctx, http.MethodGet, d.bundle.URL, nil)
-	if err != nil {
-		return nil, 0, err
-	}
-	d.caller.setHeaders(req)
-	req.Header.Set("Accept", "*/*")
-	if kept, tag := d.to.Kept(); kept > 1 && isStrong(tag) {
-		from = kept - 1
-		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", from))
-		req.Header.Set("If-Range", tag)
-	}
-	return req, from, nil
-}
-
 // isStrong reports whether an entity tag can be a condition of a range.
 func isStrong(tag string) bool {
 	return len(tag) > 2 && strings.HasPrefix(tag, `"`) && strings.HasSuffix(tag, `"`)
@@ -151,11 +135,11 @@ func (d *bundleDownload) begin(resp *http.Response, asked int64) (from int64, er
 	case resp.StatusCode == http.StatusOK:
 		d.total = resp.ContentLength
 	case resp.StatusCode == http.StatusPartialContent && asked > 0:
-		from = asked
-		n, err := fmt.Sscanf(resp.Header.Get("Content-Range"), fmt.Sprintf("bytes %d-", asked)+"%d/%d", new(int64), &d.total)
-		if n != 2 || err != nil || d.total < kept || resp.Header.Get("ETag") != tag {
+		var ok bool
+		if d.total, ok = partOf(resp, asked, tag); !ok || d.total < kept {
 			return 0, d.caller.badResponse(d.bundle.URL, "it sent another part of the zip than was asked for")
 		}
+		from = asked
 	case resp.StatusCode == http.StatusRequestedRangeNotSatisfiable && asked > 0:
 		d.to.Discard()
 		f := failure.New(failure.Server, failure.BadResponse, "what was kept of the zip is longer than the zip").

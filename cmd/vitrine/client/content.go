@@ -6,6 +6,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
+	"hash"
 	"io"
 	"net/http"
 	"time"
@@ -19,8 +21,10 @@ func digest(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Download writes a file of a view to the writer that open returns. Each attempt calls open again. It succeeds only if
-// exactly the announced bytes arrived. It sends no credential, because the URL grants access.
+// Download writes a file of a view to the writer that open returns. After a cut it goes on where the bytes ended, if the
+// server can tell that they are the same, as long as each round of attempts brings new ones; otherwise it calls open
+// again and starts anew. It succeeds only if exactly the announced bytes arrived. It sends no credential, because the URL
+// grants access.
 func (d *Deployment) Download(ctx context.Context, f contract.AgentViewFile, open func() (io.Writer, error)) error {
 	if !d.isLink(f.URL) {
 		return d.caller.badResponse(d.Hosts.APIURL, "the view has no URL for %q", f.Path)
@@ -28,46 +32,100 @@ func (d *Deployment) Download(ctx context.Context, f contract.AgentViewFile, ope
 	if err := d.caller.encrypted(f.URL); err != nil {
 		return err
 	}
-	return d.caller.retry(ctx, func(ctx context.Context) error {
-		to, err := open()
-		if err != nil {
+	w := &fileDownload{caller: d.caller, file: f, open: open}
+	for {
+		before := w.done
+		err := d.caller.retry(ctx, func(ctx context.Context) error {
+			ctx, cancel := context.WithTimeout(ctx, setup+time.Duration(f.SizeBytes/minRate)*time.Second)
+			defer cancel()
+			return w.attempt(ctx)
+		})
+		if err == nil || w.done <= before || !failure.Of(err).Transient || ctx.Err() != nil {
 			return err
 		}
-		ctx, cancel := context.WithTimeout(ctx, setup+time.Duration(f.SizeBytes/minRate)*time.Second)
-		defer cancel()
-		return d.downloadOnce(ctx, f, to)
-	})
+	}
 }
 
-func (d *Deployment) downloadOnce(ctx context.Context, f contract.AgentViewFile, to io.Writer) error {
-	c := d.caller
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.URL, nil)
+// fileDownload is the download of one file.
+type fileDownload struct {
+	caller *Caller
+	file   contract.AgentViewFile
+	open   func() (io.Writer, error)
+
+	to   *sink     // of the attempts since open
+	sum  hash.Hash // of what was written to it
+	done int64     // how many bytes
+	tag  string    // their entity tag
+}
+
+// attempt requests what is missing and writes what arrives.
+func (d *fileDownload) attempt(ctx context.Context) error {
+	req, err := d.caller.partRequest(ctx, d.file.URL, d.done, d.tag)
 	if err != nil {
 		return unwrapURLError(err)
 	}
-	c.setHeaders(req)
-	req.Header.Set("Accept", "*/*")
-	resp, err := c.HTTP.Do(req)
+	resp, err := d.caller.HTTP.Do(req)
 	if err != nil {
-		return c.unreachable(ctx, f.URL, err)
+		return d.caller.unreachable(ctx, d.file.URL, err)
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		text, _ := io.ReadAll(io.LimitReader(resp.Body, maxAnswer)) // without the text, the status alone is enough
-		return c.refused(call{about: aboutFile}, resp, text)
+	if err := d.begin(resp); err != nil {
+		return err
 	}
-	sum := sha256.New()
-	out := &sink{to: io.MultiWriter(to, sum)}
-	n, err := io.Copy(out, io.LimitReader(resp.Body, f.SizeBytes+1))
+	n, err := io.Copy(d.to, io.LimitReader(resp.Body, d.file.SizeBytes-d.done+1))
+	d.done += n
 	switch {
-	case out.failed != nil:
-		return out.failed
-	case err != nil:
-		return c.unreachable(ctx, f.URL, err)
-	case n != f.SizeBytes, f.SHA256 != "" && hex.EncodeToString(sum.Sum(nil)) != f.SHA256:
-		return c.badResponse(f.URL, "%q has other bytes than announced", f.Path)
+	case d.to.failed != nil:
+		return d.to.failed
+	case err != nil && d.done < d.file.SizeBytes:
+		return d.caller.unreachable(ctx, d.file.URL, err)
+	case d.done != d.file.SizeBytes, d.file.SHA256 != "" && hex.EncodeToString(d.sum.Sum(nil)) != d.file.SHA256:
+		return d.caller.badResponse(d.file.URL, "%q has other bytes than announced", d.file.Path)
 	}
 	return nil
+}
+
+// begin checks the head of an answer, and starts anew unless its body continues what is there.
+func (d *fileDownload) begin(resp *http.Response) error {
+	switch {
+	case resp.StatusCode == http.StatusPartialContent && d.done > 0:
+		if total, ok := partOf(resp, d.done, d.tag); !ok || total != d.file.SizeBytes {
+			return d.caller.badResponse(d.file.URL, "it sent another part of %q than was asked for", d.file.Path)
+		}
+		return nil
+	case resp.StatusCode != http.StatusOK:
+		text, _ := io.ReadAll(io.LimitReader(resp.Body, maxAnswer)) // without the text, the status alone is enough
+		return d.caller.refused(call{about: aboutFile}, resp, text)
+	}
+	to, err := d.open()
+	if err != nil {
+		return err
+	}
+	d.sum, d.done, d.tag = sha256.New(), 0, resp.Header.Get("ETag")
+	d.to = &sink{to: io.MultiWriter(to, d.sum)}
+	return nil
+}
+
+// partRequest returns the request for a body from one byte on; for all of it, if the tag cannot tell whether it is the
+// same.
+func (c *Caller) partRequest(ctx context.Context, url string, from int64, tag string) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	c.setHeaders(req)
+	req.Header.Set("Accept", "*/*")
+	if from > 0 && isStrong(tag) {
+		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", from))
+		req.Header.Set("If-Range", tag)
+	}
+	return req, nil
+}
+
+// partOf returns the total size that a partial answer tells, and whether it is the part of this tag from this byte on.
+func partOf(resp *http.Response, from int64, tag string) (total int64, ok bool) {
+	n, err := fmt.Sscanf(resp.Header.Get("Content-Range"), fmt.Sprintf("bytes %d-", from)+"%d/%d", new(int64), &total)
+	return total, n == 2 && err == nil && isStrong(tag) && resp.Header.Get("ETag") == tag
 }
 
 // sink records that writing failed, to distinguish that from a broken connection.
