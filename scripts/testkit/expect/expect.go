@@ -43,6 +43,16 @@ func Error(t testing.TB, err error, parts ...string) {
 	}
 }
 
+// Results expects the result that the table has for each argument of a function.
+func Results[K, V comparable](t testing.TB, of func(K) V, table map[K]V) {
+	t.Helper()
+	for argument, want := range table {
+		if got := of(argument); got != want {
+			t.Errorf(`"%v" gives "%v", not "%v"`, argument, got, want)
+		}
+	}
+}
+
 // Body expects a whole body, which it returns and closes.
 func Body(t testing.TB, r *http.Response) string {
 	t.Helper()
