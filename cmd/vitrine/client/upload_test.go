@@ -353,7 +353,7 @@ func TestPlanRefusesASessionThatDoesNotFit(t *testing.T) {
 				wantFailure(t, err, failure.BadResponse, failure.Other)
 				return
 			}
-			want := UploadStats{
+			want := contract.UploadStats{
 				TotalFiles:    2,
 				TotalBytes:    3,
 				UploadedFiles: 1,
