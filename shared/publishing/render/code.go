@@ -55,7 +55,9 @@ func unknownView(ctx context.Context, s Source, b *body, q Query) error {
 }
 
 // plain shows the text of any file, or says that the file is not text.
-func (s Source) plain(ctx context.Context, b *body) error { return s.numberedText(ctx, b, escapedLines) }
+func (s Source) plain(ctx context.Context, b *body) error {
+	return s.numberedText(ctx, b, escapedLines)
+}
 
 // numberedText shows a text by its lines as HTML, or says that the file is not text.
 func (s Source) numberedText(ctx context.Context, b *body, lines func(text string) []string) error {
