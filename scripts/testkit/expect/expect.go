@@ -95,6 +95,22 @@ func Code(t testing.TB, err error, want fault.Code) {
 	}
 }
 
+// One expects that one of several calls succeeded, and that the others failed with a code. What names the calls.
+func One(t testing.TB, what string, ends []error, code fault.Code) {
+	t.Helper()
+	succeeded := 0
+	for _, err := range ends {
+		if err == nil {
+			succeeded++
+		} else if fault.CodeOf(err) != code {
+			t.Error(err)
+		}
+	}
+	if succeeded != 1 {
+		t.Errorf("%d %s", succeeded, what)
+	}
+}
+
 // Has expects a text that has all parts. What names it. A failure shows its first 3,000 bytes.
 func Has(t testing.TB, what, text string, parts ...string) {
 	t.Helper()
