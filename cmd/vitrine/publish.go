@@ -45,8 +45,9 @@ type publishFlags struct {
 var renderModes = []string{"html", "markdown", "text", "image", "audio", "video"}
 
 func (a *app) publishCommand() *cobra.Command {
-	cmd, w := a.publishing("publish PATH", "Publish a file or folder", publishGuide,
-		onePlace("publish takes one PATH, a file or a folder", "PATH is empty; vitrine publish . publishes this folder"), a.publish)
+	place := onePlace("publish takes one PATH, a file or a folder",
+		"PATH is empty; vitrine publish . publishes this folder")
+	cmd, w := a.publishing("publish PATH", "Publish a file or folder", publishGuide, place, a.publish)
 	f := cmd.Flags()
 	f.StringVar(&w.name, "name", "", "name of the file that stdin holds")
 	f.BoolVar(&w.dryRun, "dry-run", false, "only show what would be published")

@@ -139,21 +139,22 @@ func (f fields) life(created, expires *time.Time) {
 	f.time("exp", expires)
 }
 
-// member copies for whom a credential acts. It holds while the workspace has this epoch.
+// member copies the member and the workspace that a credential acts for, and the epoch of the workspace in which it
+// works.
 func (f fields) member(m *id.Member, w *id.Workspace, epoch *int64) {
 	text(f, "mem", m)
 	text(f, "ws", w)
 	integer(f, "epoch", epoch)
 }
 
-// principal copies for whom an agent provider vouches.
+// principal copies the person that an agent provider vouches for.
 func (f fields) principal(p *delegation.Principal) {
 	text(f, "iss", &p.Issuer)
 	text(f, "sub", &p.Subject)
 	text(f, "aud", &p.Audience)
 }
 
-// signIns copies when somebody signed in as an operator and as a member.
+// signIns copies the times of the sign-ins as an operator and as a member.
 func (f fields) signIns(operator, member *time.Time) {
 	f.time("op_at", operator)
 	f.time("auth_at", member)
