@@ -29,7 +29,7 @@ func (h *harness) leaves(t *testing.T) {
 	ask[any](t, m, "POST", path, contract.RequestDeletion{Confirm: of.Name})
 	ask[any](t, h.signIn(t, "cli", who), "DELETE", path, nil)
 
-	b := &browser{t: t, app: h.anyone.At.AppURL, who: "walker@example.org", cookies: map[string]string{}}
+	b := h.browser(t, "walker@example.org")
 	for _, kept := range []bool{true, false} {
 		b.visit("/api/auth/sign-in?fresh=1")
 		b.visit("/settings")

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"vitrine/functions/assembly"
+	"vitrine/scripts/testkit/expect"
 )
 
 func TestPeopleSignUpThemselvesAndProveTheirAddress(t *testing.T) {
@@ -129,18 +130,16 @@ func TestWithoutAPoolThereIsNone(t *testing.T) {
 }
 
 func TestTheIdentityInSESIsTheAddressUnlessItIsADomain(t *testing.T) {
-	for given, want := range map[string]string{
+	identity := func(given string) string {
+		from := map[string]any{"identity-email-from": "a@mail.example.org", "identity-email-identity": given}
+		return expect.Value(optionsFrom(from))(t).Identity.SenderIdentity
+	}
+	expect.Results(t, identity, map[string]string{
 		"":                   "a@mail.example.org",
 		"a@mail.example.org": "a@mail.example.org",
 		"mail.example.org":   "mail.example.org",
 		"Example.org":        "example.org",
-	} {
-		from := map[string]any{"identity-email-from": "a@mail.example.org", "identity-email-identity": given}
-		o, err := optionsFrom(from)
-		if err != nil || o.Identity.SenderIdentity != want {
-			t.Errorf("with %q it is %q, want %q; %v", given, o.Identity.SenderIdentity, want, err)
-		}
-	}
+	})
 }
 
 // theirProvider is an external provider, changed for a test.

@@ -32,13 +32,8 @@ func (h *harness) operator(t *testing.T, g *wire.Agent, a id.Artifact) {
 // console does what operators do on their pages: look up, open, lock, lift, read, and set the quota.
 func (h *harness) console(t *testing.T, p contract.Published) {
 	t.Helper()
-	b := &browser{
-		t:       t,
-		app:     h.anyone.At.AppURL,
-		who:     "hedy@example.org",
-		groups:  "operators",
-		cookies: map[string]string{},
-	}
+	b := h.browser(t, "hedy@example.org")
+	b.groups = "operators"
 	h.ok(t, h.anyone, "POST", b.app+"/report", encoded(map[string]string{
 		"target": string(p.ArtifactID), "reason": "phishing_report",
 	}), "Content-Type", "application/x-www-form-urlencoded")

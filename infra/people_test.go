@@ -71,6 +71,11 @@ type browser struct {
 	page    string
 }
 
+// browser returns the browser of a person, who has not signed in yet.
+func (h *harness) browser(t *testing.T, who string) *browser {
+	return &browser{t: t, app: h.anyone.At.AppURL, who: who, cookies: map[string]string{}}
+}
+
 // visit opens a page. A path is one of the app host's.
 func (b *browser) visit(target string) { b.t.Helper(); b.send("GET", target, nil) }
 
@@ -270,7 +275,7 @@ func (h *harness) agent(t *testing.T) (contract.StartedClaim, contract.Registere
 // person signs in at the app host and uses its pages.
 func (h *harness) person(t *testing.T) {
 	t.Helper()
-	b := &browser{t: t, app: h.anyone.At.AppURL, cookies: map[string]string{}}
+	b := h.browser(t, "")
 	b.visit("/claim")
 	b.visit("/api/auth/sign-in")
 	b.visit(regexp.MustCompile(`/assets/[^"/]+/vitrine\.css`).FindString(b.page))

@@ -288,12 +288,7 @@ func (h *harness) gets(t *testing.T, as map[string]*wire.Agent, known map[string
 // before.
 func (h *harness) rest(t *testing.T) {
 	t.Helper()
-	b := &browser{
-		t:       t,
-		app:     h.anyone.At.AppURL,
-		who:     "ida@example.org",
-		cookies: map[string]string{},
-	}
+	b := h.browser(t, "ida@example.org")
 	b.visit("/api/auth/sign-in")
 	for _, route := range written(t) {
 		if path, get := strings.CutPrefix(route, "app GET "); get && !strings.Contains(path, "{") && !h.visited.has(route) {

@@ -55,12 +55,7 @@ func (h *harness) vouched(t *testing.T) {
 // keepsAgents signs in a person whose address agents have used; the person keeps them and ends them later.
 func (h *harness) keepsAgents(t *testing.T) {
 	t.Helper()
-	b := &browser{
-		t:       t,
-		app:     h.anyone.At.AppURL,
-		who:     "alan@example.org",
-		cookies: map[string]string{},
-	}
+	b := h.browser(t, "alan@example.org")
 	b.visit("/api/auth/sign-in")
 	box := regexp.MustCompile(`keep-[A-Za-z0-9_-]{43}`).FindString(b.page)
 	b.submit("/agent-auth/keep", map[string]string{box: "yes"})

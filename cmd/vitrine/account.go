@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"vitrine/cmd/vitrine/client"
-	"vitrine/cmd/vitrine/failure"
 	"vitrine/cmd/vitrine/screen"
 	"vitrine/cmd/vitrine/vault"
 	"vitrine/shared/platform/contract"
@@ -43,8 +42,7 @@ func (a *app) showAccount(headline string, d contract.WorkspaceDeletion) error {
 }
 
 func (a *app) accountState(ctx context.Context) error {
-	a.noteKeyIgnored("ask about the workspace")
-	member, err := a.member(ctx)
+	member, err := a.member(ctx, "ask about the workspace")
 	if err != nil {
 		return err
 	}
@@ -61,12 +59,9 @@ func (a *app) accountState(ctx context.Context) error {
 // deleteAccount asks the server to delete the workspace, and removes the stored login, which ends with it.
 func (a *app) deleteAccount(ctx context.Context, yes bool) error {
 	if !yes && !a.terminal { // there is no consent without a terminal
-		return failure.New(failure.Invalid, failure.Unconfirmed,
-			"deleting a workspace needs a confirmation, and there is no terminal to ask on").
-			Advise("Give --yes to confirm.")
+		return unconfirmed("deleting a workspace")
 	}
-	a.noteKeyIgnored("delete a workspace")
-	member, err := a.member(ctx)
+	member, err := a.member(ctx, "delete a workspace")
 	if err != nil {
 		return err
 	}

@@ -34,9 +34,7 @@ type claimed struct {
 // claim acts for the person of the stored login, because a claim moves artifacts into a person's workspace.
 func (a *app) claim(ctx context.Context, text string, yes bool) error {
 	if !yes && (!a.terminal || text == "-") { // there is no consent without a terminal, or if stdin holds the token
-		return failure.New(failure.Invalid, failure.Unconfirmed,
-			"claiming needs a confirmation, and there is no terminal to ask on").
-			Advise("Give --yes to confirm.")
+		return unconfirmed("claiming")
 	}
 	text, err := a.claimText(ctx, text)
 	if err != nil {
@@ -46,8 +44,7 @@ func (a *app) claim(ctx context.Context, text string, yes bool) error {
 	if err != nil {
 		return err
 	}
-	a.noteKeyIgnored("claim")
-	member, err := a.member(ctx)
+	member, err := a.member(ctx, "claim")
 	if err != nil {
 		return err
 	}

@@ -28,9 +28,7 @@ type deleted struct {
 
 func (a *app) delete(ctx context.Context, text string, yes bool) error {
 	if !yes && !a.terminal { // there is no consent without a terminal
-		return failure.New(failure.Invalid, failure.Unconfirmed,
-			"deleting needs a confirmation, and there is no terminal to ask on").
-			Advise("Give --yes to confirm.")
+		return unconfirmed("deleting")
 	}
 	return a.withOwnArtifact(ctx, text, func(ctx context.Context, h *artifactContext) error {
 		if !yes {
@@ -52,6 +50,12 @@ func (a *app) delete(ctx context.Context, text string, yes bool) error {
 				Value: d.DeletedAt.UTC().Format("2006-01-02 15:04 UTC") + "; its links and files are gone",
 			})
 	})
+}
+
+// unconfirmed refuses an act without --yes where there is no terminal.
+func unconfirmed(act string) error {
+	return failure.New(failure.Invalid, failure.Unconfirmed,
+		"%s needs a confirmation, and there is no terminal to ask on", act).Advise("Give --yes to confirm.")
 }
 
 // confirm asks the person at the terminal.

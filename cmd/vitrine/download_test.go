@@ -8,10 +8,11 @@ import (
 	"testing"
 
 	"vitrine/cmd/vitrine/failure"
+	"vitrine/scripts/testkit/expect"
 )
 
 func TestZipNamesAreSafeOnEverySystem(t *testing.T) {
-	for title, want := range map[string]string{
+	expect.Results(t, func(title string) string { return zipName(title, artifact) }, map[string]string{
 		"Weekly report":               "Weekly-report.zip",
 		"a/b\\c:d*e?f\"g<h>i|j":       "a-b-c-d-e-f-g-h-i-j.zip",
 		"../../etc/passwd":            "etc-passwd.zip",
@@ -27,11 +28,7 @@ func TestZipNamesAreSafeOnEverySystem(t *testing.T) {
 		"":                            artifact + ".zip",
 		strings.Repeat("é", 100):      strings.Repeat("é", 40) + ".zip",
 		strings.Repeat("x", 79) + "é": strings.Repeat("x", 79) + ".zip",
-	} {
-		if got := zipName(title, artifact); got != want {
-			t.Errorf("zipName(%q) = %q, want %q", title, got, want)
-		}
-	}
+	})
 }
 
 func TestAnInterruptedDownloadIsKept(t *testing.T) {

@@ -269,8 +269,8 @@ func digest(text string) string {
 }
 
 // stats counts the whole revision. Files that are not uploaded count as reused.
-func (e *editing) stats(sent client.UploadStats, base contract.AgentView, size int) client.UploadStats {
-	s := client.UploadStats{
+func (e *editing) stats(sent contract.UploadStats, base contract.AgentView, size int) contract.UploadStats {
+	s := contract.UploadStats{
 		TotalFiles:    len(base.Files),
 		UploadedFiles: sent.UploadedFiles,
 		UploadedBytes: sent.UploadedBytes,

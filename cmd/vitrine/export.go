@@ -58,8 +58,7 @@ type exportedAsZip struct {
 
 // export requests an export, waits for it and saves its archives.
 func (a *app) export(ctx context.Context, o exportRequest) error {
-	a.noteKeyIgnored("export a workspace")
-	member, err := a.member(ctx)
+	member, err := a.member(ctx, "export a workspace")
 	if err != nil {
 		return err
 	}

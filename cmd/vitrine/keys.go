@@ -43,8 +43,7 @@ func (a *app) listKeys(ctx context.Context, p paging) error {
 	if err := p.check("keys list"); err != nil {
 		return err
 	}
-	a.noteKeyIgnored("list API keys")
-	member, err := a.member(ctx)
+	member, err := a.member(ctx, "list API keys")
 	if err != nil {
 		return err
 	}
@@ -128,8 +127,7 @@ func (a *app) createKey(ctx context.Context, name string, days int) error {
 		return failure.New(failure.Invalid, failure.Usage, "a key expires after 1 to %d days", limits.MaxKeyLifeDays).
 			Advise("Give --expires a number of days, such as 30.")
 	}
-	a.noteKeyIgnored("create API keys")
-	member, err := a.member(ctx)
+	member, err := a.member(ctx, "create API keys")
 	if err != nil {
 		return err
 	}
@@ -171,12 +169,9 @@ func (a *app) revokeKey(ctx context.Context, text string, yes bool) error {
 		return failure.New(failure.Invalid, failure.Usage, "this is not the id of an API key").
 			Advise("It begins with key_; vitrine keys list shows it.")
 	case !yes && !a.terminal: // there is no consent without a terminal
-		return failure.New(failure.Invalid, failure.Unconfirmed,
-			"revoking needs a confirmation, and there is no terminal to ask on").
-			Advise("Give --yes to confirm.")
+		return unconfirmed("revoking")
 	}
-	a.noteKeyIgnored("revoke API keys")
-	member, err := a.member(ctx)
+	member, err := a.member(ctx, "revoke API keys")
 	if err != nil {
 		return err
 	}

@@ -41,8 +41,7 @@ func (a *app) setLife(ctx context.Context, life string) error {
 		return failure.New(failure.Invalid, failure.Usage, "the life of artifacts is not a number of days or %q", forever).
 			Advise("Give a number from 1, such as 30, or the word %s.", forever)
 	}
-	a.noteKeyIgnored("change settings of a workspace")
-	member, err := a.member(ctx)
+	member, err := a.member(ctx, "change settings of a workspace")
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 	"vitrine/cmd/vitrine/failure"
 	"vitrine/cmd/vitrine/screen"
 	"vitrine/cmd/vitrine/vault"
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/id"
 )
 
@@ -67,7 +68,7 @@ func system() *app {
 		out:       os.Stdout,
 		err:       os.Stderr,
 		now:       time.Now,
-		pause:     client.Sleep,
+		pause:     async.Sleep,
 		newUUID:   func() string { return string(id.NewWorkspace()) },
 		retry:     client.DefaultRetryPolicy(),
 		keyring:   vault.KeyringTime,

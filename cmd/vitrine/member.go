@@ -11,8 +11,11 @@ import (
 )
 
 // member returns the client that acts for the person of the stored login, with a new access token. It ignores an API
-// key in the environment, which does not act for a person.
-func (a *app) member(ctx context.Context) (*client.Member, error) {
+// key in the environment, which does not act for a person, and notes that only a person may do what verb says.
+func (a *app) member(ctx context.Context, verb string) (*client.Member, error) {
+	if a.env(envKey) != "" {
+		a.screen.Note("VITRINE_API_KEY is ignored: only a person may %s, with the stored login", verb)
+	}
 	server, err := a.server()
 	if err != nil {
 		return nil, err
@@ -42,13 +45,6 @@ func (a *app) member(ctx context.Context) (*client.Member, error) {
 		return nil, err
 	}
 	return deployment.As(access), nil
-}
-
-// noteKeyIgnored notes that a command uses the stored login and not VITRINE_API_KEY.
-func (a *app) noteKeyIgnored(verb string) {
-	if a.env(envKey) != "" {
-		a.screen.Note("VITRINE_API_KEY is ignored: only a person may %s, with the stored login", verb)
-	}
 }
 
 // signInAgain adds a hint to the refusal of a person's access token.

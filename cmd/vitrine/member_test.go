@@ -35,7 +35,7 @@ func inProcess(t *testing.T, p *fakeServer, config string, args ...string) (*app
 func TestMemberActsWithAFreshToken(t *testing.T) {
 	p, config := newFakeServer(), t.TempDir()
 	defer p.close()
-	if a, _ := inProcess(t, p, config); failure.Of(second(a.member(t.Context()))).Exit != failure.Auth {
+	if a, _ := inProcess(t, p, config); failure.Of(second(a.member(t.Context(), "act"))).Exit != failure.Auth {
 		t.Fatal("somebody is a member without a login")
 	}
 	a, out := inProcess(t, p, config, "login", "--device-code")
@@ -44,7 +44,7 @@ func TestMemberActsWithAFreshToken(t *testing.T) {
 	}
 	for want := range 3 {
 		a, out := inProcess(t, p, config)
-		m, err := a.member(t.Context())
+		m, err := a.member(t.Context(), "act")
 		if err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
@@ -58,18 +58,18 @@ func TestMemberActsWithAFreshToken(t *testing.T) {
 	}
 	p.plan("token", 1, plannedFault{drop: true}) // a lost response is requested again
 	a, _ = inProcess(t, p, config)
-	if _, err := a.member(t.Context()); err != nil {
+	if _, err := a.member(t.Context(), "act"); err != nil {
 		t.Error(err)
 	}
 	p.people.refresh = map[string]bool{}
 	a, _ = inProcess(t, p, config)
-	if f := failure.Of(second(a.member(t.Context()))); f.Exit != failure.Auth ||
+	if f := failure.Of(second(a.member(t.Context(), "act"))); f.Exit != failure.Auth ||
 		!strings.Contains(f.Hint, "vitrine login") {
 		t.Errorf("after a revocation: %+v", f)
 	}
 	p.hosts["upload_url"] = "https://elsewhere.test"
 	a, _ = inProcess(t, p, config)
-	if err := second(a.member(t.Context())); !failure.IsCode(err, failure.Moved) {
+	if err := second(a.member(t.Context(), "act")); !failure.IsCode(err, failure.Moved) {
 		t.Errorf("at other hosts: %v", err)
 	}
 	if len(p.wrong) > 0 {

@@ -31,8 +31,7 @@ func (a *app) pin(ctx context.Context, text string, keep bool) error {
 	if err != nil {
 		return err
 	}
-	a.noteKeyIgnored("pin")
-	member, err := a.member(ctx)
+	member, err := a.member(ctx, "pin")
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ type publication struct {
 
 	stored *contract.Session // the session whose files are stored; the rest can be repeated with idem
 
-	stats  client.UploadStats
+	stats  contract.UploadStats
 	pages  pageWarnings // findings in the pages
 	result contract.Published
 	link   madeLink // with --unlisted

@@ -45,25 +45,15 @@ type publishFlags struct {
 var renderModes = []string{"html", "markdown", "text", "image", "audio", "video"}
 
 func (a *app) publishCommand() *cobra.Command {
-	var w publishFlags
-	cmd := &cobra.Command{
-		Use:   "publish PATH",
-		Short: "Publish a file or folder",
-		Long:  publishGuide,
-		Args:  onePath,
-	}
+	place := onePlace("publish takes one PATH, a file or a folder",
+		"PATH is empty; vitrine publish . publishes this folder")
+	cmd, w := a.publishing("publish PATH", "Publish a file or folder", publishGuide, place, a.publish)
 	f := cmd.Flags()
-	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
-		w.titled = f.Changed("title")
-		return a.publish(ctx, args[0], w)
-	})
-	w.register(f)
 	f.StringVar(&w.name, "name", "", "name of the file that stdin holds")
 	f.BoolVar(&w.dryRun, "dry-run", false, "only show what would be published")
 	f.BoolVar(&w.open, "open", false, "open the link in the browser")
 	f.BoolVar(&w.qr, "qr", false, "draw the link as a QR code, too")
 	f.BoolVar(&w.force, "force", false, "create a revision although nothing changed")
-	cmd.MarkFlagsMutuallyExclusive("relative", "as-is")
 	cmd.MarkFlagsMutuallyExclusive("dry-run", "open")
 	cmd.MarkFlagsMutuallyExclusive("dry-run", "qr")
 	f.String("claim-code", "", "accepted for older instructions, and ignored")
@@ -71,7 +61,22 @@ func (a *app) publishCommand() *cobra.Command {
 	return cmd
 }
 
-// register defines the flags that publish and watch share.
+// publishing returns a command that publishes its argument, and the flags that publish and watch share.
+func (a *app) publishing(
+	use, short, guide string, args cobra.PositionalArgs, do func(context.Context, string, publishFlags) error,
+) (*cobra.Command, *publishFlags) {
+	w := &publishFlags{}
+	var f *pflag.FlagSet
+	cmd := a.command(use, short, guide, args, func(ctx context.Context, args []string) error {
+		w.titled = f.Changed("title")
+		return do(ctx, args[0], *w)
+	})
+	f = cmd.Flags()
+	w.register(f)
+	cmd.MarkFlagsMutuallyExclusive("relative", "as-is")
+	return cmd, w
+}
+
 func (p *publishFlags) register(f *pflag.FlagSet) {
 	f.BoolVar(&p.ephemeral, "ephemeral", false, "publish without an account")
 	f.StringVar(&p.artifact, "artifact-id", "", "create a new revision of this artifact")
@@ -86,14 +91,17 @@ func (p *publishFlags) register(f *pflag.FlagSet) {
 	f.BoolVar(&p.asIs, "as-is", false, "publish pages although they will not work for readers")
 }
 
-func onePath(_ *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return fmt.Errorf("publish takes one PATH, a file or a folder, but was given %d", len(args))
+// onePlace accepts one path. takes and empty begin its failures.
+func onePlace(takes, empty string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return fmt.Errorf("%s, but was given %d", takes, len(args))
+		}
+		if args[0] == "" { // an empty path would mean the current folder
+			return errors.New(empty)
+		}
+		return nil
 	}
-	if args[0] == "" { // an empty path would mean the current folder
-		return errors.New("PATH is empty; vitrine publish . publishes this folder")
-	}
-	return nil
 }
 
 // publish publishes the files of a path as a revision. It reports every local error before the first call.

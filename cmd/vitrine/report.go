@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"vitrine/cmd/vitrine/client"
 	"vitrine/cmd/vitrine/failure"
 	"vitrine/cmd/vitrine/screen"
 	"vitrine/shared/platform/contract"
@@ -21,14 +20,14 @@ type published struct {
 	contract.Published
 	AccessLinkID id.Link `json:"access_link_id,omitempty"`
 	// LinkExpiresAt is the end of the link, if it has one.
-	LinkExpiresAt *contract.Time     `json:"link_expires_at,omitempty"`
-	ClaimURL      string             `json:"claim_url,omitempty"`
-	ClaimToken    string             `json:"claim_token,omitempty"`
-	ClaimTokenID  string             `json:"claim_token_id,omitempty"`
-	WorkspaceID   string             `json:"workspace_id,omitempty"`
-	APIKeyID      string             `json:"api_key_id,omitempty"`
-	UploadStats   client.UploadStats `json:"upload_stats"`
-	Unchanged     bool               `json:"unchanged,omitempty"`
+	LinkExpiresAt *contract.Time       `json:"link_expires_at,omitempty"`
+	ClaimURL      string               `json:"claim_url,omitempty"`
+	ClaimToken    string               `json:"claim_token,omitempty"`
+	ClaimTokenID  string               `json:"claim_token_id,omitempty"`
+	WorkspaceID   string               `json:"workspace_id,omitempty"`
+	APIKeyID      string               `json:"api_key_id,omitempty"`
+	UploadStats   contract.UploadStats `json:"upload_stats"`
+	Unchanged     bool                 `json:"unchanged,omitempty"`
 	pageWarnings
 }
 

@@ -57,7 +57,7 @@ func (a *artifactContext) restore(ctx context.Context, name string) error {
 // finish publishes an existing draft as it is.
 func (a *artifactContext) finish(ctx context.Context, r contract.RevisionSummary) error {
 	p := &publication{account: a.account, screen: a.screen, idem: "cli_restore_" + a.newUUID()}
-	p.stats = client.UploadStats{
+	p.stats = contract.UploadStats{
 		TotalFiles:  r.FileCount,
 		TotalBytes:  r.SizeBytes,
 		ReusedFiles: r.FileCount,

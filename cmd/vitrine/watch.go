@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,31 +15,9 @@ import (
 )
 
 func (a *app) watchCommand() *cobra.Command {
-	var w publishFlags
-	cmd := &cobra.Command{
-		Use:   "watch DIR",
-		Short: "Publish a folder, and again whenever its files change",
-		Long:  watchGuide,
-		Args:  oneFolder,
-	}
-	f := cmd.Flags()
-	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
-		w.titled = f.Changed("title")
-		return a.watch(ctx, args[0], w)
-	})
-	w.register(f)
-	cmd.MarkFlagsMutuallyExclusive("relative", "as-is")
+	cmd, _ := a.publishing("watch DIR", "Publish a folder, and again whenever its files change", watchGuide,
+		onePlace("watch takes one DIR", "DIR is empty; vitrine watch . watches this folder"), a.watch)
 	return cmd
-}
-
-func oneFolder(_ *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return fmt.Errorf("watch takes one DIR, but was given %d", len(args))
-	}
-	if args[0] == "" { // an empty path would mean the current folder
-		return errors.New("DIR is empty; vitrine watch . watches this folder")
-	}
-	return nil
 }
 
 // watch publishes a path, and again whenever its files change, until it is interrupted. It reports every local error

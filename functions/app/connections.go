@@ -92,15 +92,10 @@ func (h *Host) askUnlinkAgent(w http.ResponseWriter, r *http.Request, v browserS
 	if err != nil {
 		return err
 	}
-	return h.page(w, http.StatusOK, pages.Confirm{
-		Layout:  v.layout("/connections"),
-		Heading: "Disconnect this agent?",
+	return h.askDisconnect(w, v, "agent", string(a.ID), pages.Confirm{
 		Subject: "Agent from " + a.Network,
 		Detail:  string(a.ID),
 		Text:    "Its access ends at once, and it cannot come back without asking you again. What it published stays.",
-		Button:  "Disconnect it",
-		Action:  "/connections/agents/" + string(a.ID) + "/unlink",
-		Back:    "/connections",
 	})
 }
 
@@ -113,16 +108,11 @@ func (h *Host) askUnlinkProvider(w http.ResponseWriter, r *http.Request, v brows
 	if err != nil {
 		return err
 	}
-	return h.page(w, http.StatusOK, pages.Confirm{
-		Layout:  v.layout("/connections"),
-		Heading: "Disconnect this provider?",
+	return h.askDisconnect(w, v, "provider", string(d.ID()), pages.Confirm{
 		Subject: d.Provider,
 		Detail:  d.Host(),
 		Text: "All agents that it let in for " + pages.Plain(d.Email) + " lose their access at once, and the next one has to " +
 			"ask you. What they published stays.",
-		Button: "Disconnect it",
-		Action: "/connections/providers/" + string(d.ID()) + "/unlink",
-		Back:   "/connections",
 	})
 }
 
@@ -135,21 +125,26 @@ func (h *Host) askUnlinkApp(w http.ResponseWriter, r *http.Request, v browserSes
 	if err != nil {
 		return err
 	}
-	return h.page(w, http.StatusOK, pages.Confirm{
-		Layout:  v.layout("/connections"),
-		Heading: "Disconnect this app?",
+	return h.askDisconnect(w, v, "app", string(g.Public), pages.Confirm{
 		Subject: g.Name,
 		Detail:  string(g.Public),
 		Text: "Its access ends at once, with the API keys that it made by signing in, and it has to ask you again. " +
 			"What it published stays.",
-		Button: "Disconnect it",
-		Action: "/connections/apps/" + string(g.Public) + "/unlink",
-		Back:   "/connections",
 	})
 }
 
 func (h *Host) unlinkApp(w http.ResponseWriter, r *http.Request, v browserSession, _ web.Form) error {
 	return returnTo(w, "/connections", h.Apps.EndGrant(r.Context(), v.Actor, id.Public(r.PathValue("grantId"))))
+}
+
+// askDisconnect asks whether to disconnect an agent, a provider or an app, about which more tells.
+func (h *Host) askDisconnect(w http.ResponseWriter, v browserSession, kind, id string, more pages.Confirm) error {
+	more.Layout = v.layout("/connections")
+	more.Heading = "Disconnect this " + kind + "?"
+	more.Button = "Disconnect it"
+	more.Action = "/connections/" + kind + "s/" + id + "/unlink"
+	more.Back = "/connections"
+	return h.page(w, http.StatusOK, more)
 }
 
 // returnTo redirects to a page after something ended, or returns err. What had ended already is no failure.

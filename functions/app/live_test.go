@@ -123,13 +123,7 @@ func TestAPollLearnsOfANewerRevision(t *testing.T) {
 }
 
 func TestARefusedPollTellsNoReason(t *testing.T) {
-	for _, tt := range []struct {
-		name       string
-		err        error
-		status     int
-		code       string
-		retryAfter string
-	}{
+	for _, tt := range []refusal{
 		{"closed", fault.New(fault.NotFound, "revoked %s", blob), 404, "not_found", ""},
 		{"deleted", fault.New(fault.ArtifactNotFound, "deleted"), 404, "not_found", ""},
 		{"locked", fault.New(fault.Forbidden, "locked"), 404, "not_found", ""},

@@ -82,16 +82,19 @@ func TestBadBodiesAreRefused(t *testing.T) {
 	wantAnswer(t, "a member's poll without a revision", send(handler, "GET", "/api/live/artifacts/"+artifactID, ""), 400)
 }
 
+// refusal is how a script is told of an error of the core.
+type refusal struct {
+	name       string
+	err        error
+	status     int
+	code       string
+	retryAfter string
+}
+
 func TestResolveFailures(t *testing.T) {
 	var gone string // what every link that opens nothing is answered
 	quoting := errors.New(`Post "https://table.example/?token=abc": refused; blob ` + blob)
-	for _, tt := range []struct {
-		name       string
-		err        error
-		status     int
-		code       string
-		retryAfter string
-	}{
+	for _, tt := range []refusal{
 		{"not found", fault.New(fault.NotFound, "link %s expired", blob), 404, "not_found", ""},
 		{"artifact not found", fault.New(fault.ArtifactNotFound, "deleted"), 404, "not_found", ""},
 		{"retained", fault.New(fault.RevisionRetained, "gone"), 404, "not_found", ""},

@@ -87,10 +87,10 @@ func (h *Host) routes() []web.Route {
 	return append(h.pageRoutes(get, head),
 		web.Plain[fileInput](get, h.file),
 		web.Plain[fileInput](head, h.file),
-		web.Plain[bundleInput](bundle, h.bundle),
-		web.Plain[bundleInput](bundleHead, h.bundle),
-		web.Plain[exportInput](exported, h.export),
-		web.Plain[exportInput](exportedHead, h.export),
+		web.Plain[bundleInput](bundle, h.archive(h.Reader.FindBundle)),
+		web.Plain[bundleInput](bundleHead, h.archive(h.Reader.FindBundle)),
+		web.Plain[exportInput](exported, h.archive(h.Reader.FindExport)),
+		web.Plain[exportInput](exportedHead, h.archive(h.Reader.FindExport)),
 	)
 }
 

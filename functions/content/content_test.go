@@ -11,6 +11,7 @@ import (
 
 	host "vitrine/functions/content"
 	"vitrine/scripts/testkit/browser"
+	"vitrine/scripts/testkit/expect"
 	"vitrine/scripts/testkit/reading"
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/platform/address"
@@ -101,7 +102,7 @@ func TestFileIsServed(t *testing.T) {
 	s := newEnv(t, "index.html", "<h1>hi</h1>", "data/täble 1.csv", "a,b")
 	w := s.get("index.html", "X-Request-Id", "request-1")
 	wantBody(t, w, "<h1>hi</h1>")
-	for name, want := range map[string]string{
+	expect.Results(t, w.Header().Get, map[string]string{
 		"Content-Type":                 "text/html; charset=utf-8",
 		"Content-Length":               "11",
 		"Cache-Control":                "private, no-cache",
@@ -118,11 +119,7 @@ func TestFileIsServed(t *testing.T) {
 		"X-Frame-Options":              "DENY",
 		"Strict-Transport-Security":    "max-age=31536000",
 		"Permissions-Policy":           "accelerometer=(), camera=(), geolocation=(), microphone=(), payment=(), usb=()",
-	} {
-		if got := w.Header().Get(name); got != want {
-			t.Errorf("%s is %q, want %q", name, got, want)
-		}
-	}
+	})
 	wantBody(t, s.get("data/t%C3%A4ble%201.csv"), "a,b")
 	wantBody(t, s.get("data%2Ft%C3%A4ble%201.csv"), "a,b") // the whole path is decoded once
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/scripts/testkit/unpack"
 	"vitrine/shared/platform/pack"
 	"vitrine/shared/publishing/tree"
@@ -63,15 +64,11 @@ func TestAClientThatAsksForNothingGetsTheFileAsItIs(t *testing.T) {
 		s.get("a.txt", "Accept-Encoding", "zstd")
 		w := s.get("a.txt")
 		wantPacked(t, w, "", body)
-		for name, want := range map[string]string{
+		expect.Results(t, w.Header().Get, map[string]string{
 			"Content-Length": strconv.Itoa(len(body)),
 			"Accept-Ranges":  "bytes",
 			"Vary":           "Sec-Fetch-Dest, Sec-Fetch-Mode, Accept-Encoding",
-		} {
-			if got := w.Header().Get(name); got != want {
-				t.Errorf("%s is %q, want %q", name, got, want)
-			}
-		}
+		})
 		head := s.head("a.txt", "Accept-Encoding", "zstd").Header()
 		for name := range w.Header() {
 			if name != "X-Request-Id" && head.Get(name) != w.Header().Get(name) {

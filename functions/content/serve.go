@@ -30,24 +30,18 @@ func (h *Host) file(w http.ResponseWriter, r *http.Request) error {
 	return h.serve(w, r, found)
 }
 
-// bundle serves GET and HEAD of /b/{token}.
-func (h *Host) bundle(w http.ResponseWriter, r *http.Request) error {
-	web.VaryByFrame(w.Header(), r)
-	found, err := h.Reader.FindBundle(r.Context(), r.PathValue("token"))
-	if err != nil {
-		return err
+// archive serves GET and HEAD of /b/{token} or /x/{token}.
+func (h *Host) archive(
+	find func(ctx context.Context, token string) (content.File, error),
+) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		web.VaryByFrame(w.Header(), r)
+		found, err := find(r.Context(), r.PathValue("token"))
+		if err != nil {
+			return err
+		}
+		return h.serve(w, r, found)
 	}
-	return h.serve(w, r, found)
-}
-
-// export serves GET and HEAD of /x/{token}.
-func (h *Host) export(w http.ResponseWriter, r *http.Request) error {
-	web.VaryByFrame(w.Header(), r)
-	found, err := h.Reader.FindExport(r.Context(), r.PathValue("token"))
-	if err != nil {
-		return err
-	}
-	return h.serve(w, r, found)
 }
 
 // serve answers with a file, or the part of it that the client wants. The response starts only after the object store

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"vitrine/scripts/testkit/browser"
+	"vitrine/scripts/testkit/expect"
 	"vitrine/scripts/testkit/reading"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
@@ -39,7 +40,7 @@ func TestAPageIsServedWithItsHeaders(t *testing.T) {
 		if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "Title") {
 			t.Fatalf("%s: %d %s", name, w.Code, w.Body)
 		}
-		for header, want := range map[string]string{
+		expect.Results(t, w.Header().Get, map[string]string{
 			"Content-Type":           "text/html; charset=utf-8",
 			"Cache-Control":          "private, no-cache",
 			"X-Content-Type-Options": "nosniff",
@@ -49,11 +50,7 @@ func TestAPageIsServedWithItsHeaders(t *testing.T) {
 			"Vary":                   "Sec-Fetch-Dest, Sec-Fetch-Mode, Accept-Encoding",
 			"Content-Security-Policy": "default-src 'none'; " + c.scripts + "style-src " + render.StyleHash("a.txt") + "; img-src " + c.own +
 				" data:; media-src " + c.own + "; base-uri 'none'; form-action 'none'; " + c.ancestors,
-		} {
-			if got := w.Header().Get(header); got != want {
-				t.Errorf("%s: %s is %q, want %q", name, header, got, want)
-			}
-		}
+		})
 	}
 }
 

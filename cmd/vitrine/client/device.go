@@ -12,6 +12,7 @@ import (
 
 	"vitrine/cmd/vitrine/failure"
 	"vitrine/cmd/vitrine/secret"
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 )
@@ -84,7 +85,7 @@ func (a *Authority) Await(ctx context.Context, d Device) (Tokens, error) {
 	interval, silence := d.interval, time.Duration(0)
 	for {
 		wait := max(interval, silence)
-		if err := Sleep(ctx, a.caller.Patience.scale(wait+jitter(wait))); err != nil {
+		if err := async.Sleep(ctx, a.caller.Patience.scale(wait+jitter(wait))); err != nil {
 			return Tokens{}, err
 		}
 		last := !time.Now().Before(d.end)

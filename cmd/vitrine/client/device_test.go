@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"vitrine/cmd/vitrine/failure"
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/fault"
 )
 
@@ -200,7 +201,7 @@ func TestStartDevice(t *testing.T) {
 }
 
 func TestBase(t *testing.T) {
-	for address, want := range map[string]string{
+	expect.Results(t, func(address string) string { return expect.Value(Base(address))(t) }, map[string]string{
 		"https://V.Test":       "https://v.test",
 		"https://v.test/":      "https://v.test",
 		"https://v.test:443":   "https://v.test",
@@ -209,9 +210,5 @@ func TestBase(t *testing.T) {
 		"http://v.test/Stage/": "http://v.test/Stage",
 		"http://[::1]:80":      "http://[::1]",
 		"HTTP://v.test":        "http://v.test",
-	} {
-		if got, err := Base(address); err != nil || got != want {
-			t.Errorf("Base(%q) = %q, %v; want %q", address, got, err, want)
-		}
-	}
+	})
 }

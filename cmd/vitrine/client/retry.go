@@ -7,6 +7,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"vitrine/cmd/vitrine/failure"
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/fault"
 )
 
@@ -51,7 +52,7 @@ func (c *Caller) retry(ctx context.Context, attempt func(context.Context) error)
 		if wait >= noteAfter {
 			c.Note("%s; trying again in %s", f.Message, wait.Round(time.Second))
 		}
-		if err := Sleep(ctx, wait); err != nil {
+		if err := async.Sleep(ctx, wait); err != nil {
 			return err
 		}
 		waited += wait
@@ -73,22 +74,10 @@ func (d *Deployment) Pause(ctx context.Context, times int) (bool, error) {
 	if times >= p.MaxAttempts {
 		return false, nil
 	}
-	return true, Sleep(ctx, p.MeanWait<<(times-1))
+	return true, async.Sleep(ctx, p.MeanWait<<(times-1))
 }
 
 // scale divides a time that the server sets for a sign-in by ClockDivisor.
 func (p RetryPolicy) scale(d time.Duration) time.Duration {
 	return d / time.Duration(max(p.ClockDivisor, 1))
-}
-
-// Sleep waits for d, or until ctx ends.
-func Sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"vitrine/cmd/vitrine/failure"
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/fault"
 )
 
@@ -262,7 +263,7 @@ func TestLongWorkIsTold(t *testing.T) {
 	for takes, want := range map[time.Duration]int{900 * time.Millisecond: 0, 1100 * time.Millisecond: 1, time.Minute: 1} {
 		synctest.Test(t, func(t *testing.T) {
 			var told []string
-			err := caller(&wire{}, &told).notice("computing", func() error { return Sleep(t.Context(), takes) })
+			err := caller(&wire{}, &told).notice("computing", func() error { return async.Sleep(t.Context(), takes) })
 			synctest.Wait()
 			if err != nil || len(told) != want {
 				t.Errorf("after %v: told %q, error %v", takes, told, err)

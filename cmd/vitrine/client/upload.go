@@ -31,19 +31,9 @@ type Progress interface {
 	Stored()
 }
 
-// UploadStats counts what was sent and what the server already had.
-type UploadStats struct {
-	TotalFiles    int   `json:"total_files"`
-	TotalBytes    int64 `json:"total_bytes"`
-	UploadedFiles int   `json:"uploaded_files"`
-	UploadedBytes int64 `json:"uploaded_bytes"`
-	ReusedFiles   int   `json:"reused_files"`
-	ReusedBytes   int64 `json:"reused_bytes"`
-}
-
 // Plan pairs the files with their upload targets.
 type Plan struct {
-	Stats UploadStats
+	Stats contract.UploadStats
 
 	uploads []upload
 	permits *renewed

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"vitrine/cmd/vitrine/failure"
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 )
@@ -207,18 +208,14 @@ func (b *broken) Read(p []byte) (int, error) {
 func (b *broken) Close() error { b.closed = true; return nil }
 
 func TestStorageCode(t *testing.T) {
-	for body, want := range map[string]string{
+	expect.Results(t, func(body string) string { return storageCode(strings.NewReader(body)) }, map[string]string{
 		"<Error><Code>NoSuchBucket</Code><StringToSign>s3cret</StringToSign></Error>": "NoSuchBucket",
 		"<Error><Code>X-Amz-Signature=s3cret</Code></Error>":                          "without a reason",
 		"<Error></Error>": "without a reason",
 		"<html>":          "without a reason",
 		"":                "without a reason",
 		"<Error><Filler>" + strings.Repeat("x", 64<<10) + "</Filler><Code>Late</Code></Error>": "without a reason",
-	} {
-		if got := storageCode(strings.NewReader(body)); got != want {
-			t.Errorf("storageCode(%.80q) = %q, want %q", body, got, want)
-		}
-	}
+	})
 }
 
 func TestPutCarriesTheSignedHeadersAlone(t *testing.T) {
@@ -356,7 +353,7 @@ func TestPlanRefusesASessionThatDoesNotFit(t *testing.T) {
 				wantFailure(t, err, failure.BadResponse, failure.Other)
 				return
 			}
-			want := UploadStats{
+			want := contract.UploadStats{
 				TotalFiles:    2,
 				TotalBytes:    3,
 				UploadedFiles: 1,

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+
+	"vitrine/scripts/testkit/expect"
 )
 
 // TestExitOf pins the exit codes that scripts rely on.
 func TestExitOf(t *testing.T) {
-	for status, want := range map[int]Exit{
+	expect.Results(t, ExitOf, map[int]Exit{
 		400: 4,
 		401: 2,
 		403: 2,
@@ -28,11 +30,7 @@ func TestExitOf(t *testing.T) {
 		503: 6,
 		504: 6,
 		301: 1,
-	} {
-		if got := ExitOf(status); got != want {
-			t.Errorf("status %d is exit code %d, want %d", status, got, want)
-		}
-	}
+	})
 }
 
 func TestOf(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 
 	"vitrine/cmd/vitrine/failure"
 	"vitrine/scripts/testkit/disk"
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/fault"
 )
 
@@ -177,7 +178,7 @@ func TestTheWalkEnds(t *testing.T) {
 }
 
 func TestTitle(t *testing.T) {
-	for path, want := range map[string]string{
+	expect.Results(t, title, map[string]string{
 		"/home/me/Weekly report":            "Weekly report",
 		"/home/me/page.html":                "page.html",
 		"/":                                 "Untitled",
@@ -185,11 +186,7 @@ func TestTitle(t *testing.T) {
 		"/home/a\tb\x1b[2J":                 "a b [2J",
 		"/home/caf\xe9":                     "caf\uFFFD",
 		"/home/" + strings.Repeat("é", 161): strings.Repeat("é", 160),
-	} {
-		if got := title(path); got != want {
-			t.Errorf("title(%q) = %q, want %q", path, got, want)
-		}
-	}
+	})
 }
 
 func TestCheckPath(t *testing.T) {
@@ -264,7 +261,7 @@ func TestIgnorePatterns(t *testing.T) {
 			parsePatterns([]byte("*.tmp\n!/a.tmp\n"), "docs")...),
 		own: parsePatterns([]byte("draft*\n!x.log\n"), "."),
 	}
-	for path, want := range map[string]bool{
+	expect.Results(t, func(path string) bool { return rules.match(path, false) }, map[string]bool{
 		"a.log":          true,
 		"deep/a.log":     true,
 		"keep.log":       false,
@@ -281,11 +278,7 @@ func TestIgnorePatterns(t *testing.T) {
 		"docs/a.tmp":     false,
 		"no":             false,
 		"build":          false,
-	} {
-		if got := rules.match(path, false); got != want {
-			t.Errorf("%s is skipped: %v", path, got)
-		}
-	}
+	})
 	if !rules.match("build", true) || !rules.match("deep/build", true) {
 		t.Error("the folder build is published")
 	}

@@ -9,6 +9,7 @@ import (
 
 	"vitrine/cmd/vitrine/failure"
 	"vitrine/scripts/testkit/disk"
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/id"
 )
@@ -49,7 +50,7 @@ func TestNamesOfSecretFiles(t *testing.T) {
 }
 
 func TestFoldersOfCredentials(t *testing.T) {
-	for name, want := range map[string]string{
+	expect.Results(t, func(name string) string { return secretFolder(parts(name)) }, map[string]string{
 		"/home/me/.ssh":             ".ssh",
 		"/home/me/.AWS/sso/cache":   ".aws",
 		"/home/me/.config/gcloud/x": ".config/gcloud",
@@ -60,11 +61,7 @@ func TestFoldersOfCredentials(t *testing.T) {
 		"/home/me/.ssh2":            "",
 		"/":                         "",
 		"site":                      "",
-	} {
-		if got := secretFolder(parts(name)); got != want {
-			t.Errorf("%s is in %q, want %q", name, got, want)
-		}
-	}
+	})
 }
 
 // writeFile makes a file with a text, and the folders above it.

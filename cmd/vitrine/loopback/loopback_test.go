@@ -67,17 +67,13 @@ func TestOneCallback(t *testing.T) {
 	if got.status != 200 || !strings.Contains(got.body, "Signed in") || !strings.Contains(got.body, "ada@example.com") {
 		t.Errorf("the browser shows %d %s", got.status, got.body)
 	}
-	for name, want := range map[string]string{
+	expect.Results(t, got.header.Get, map[string]string{
 		"Content-Security-Policy": policy,
 		"Cache-Control":           "no-store",
 		"Referrer-Policy":         "no-referrer",
 		"X-Content-Type-Options":  "nosniff",
 		"X-Frame-Options":         "DENY",
-	} {
-		if got.header.Get(name) != want {
-			t.Errorf("%s is %q", name, got.header.Get(name))
-		}
-	}
+	})
 }
 
 func TestOtherRequestsAreNoCallback(t *testing.T) {

@@ -55,6 +55,13 @@ func wantOnly(t *testing.T, name, text string) {
 	}
 }
 
+func wantEmpty(t *testing.T, folder string) {
+	t.Helper()
+	if files, _ := os.ReadDir(folder); len(files) != 0 {
+		t.Errorf("%v are left", files)
+	}
+}
+
 func TestAnotherArchiveBeginsAnew(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "a.zip")
 	first := resume(t, name, 0, "")
@@ -70,9 +77,7 @@ func TestAnotherArchiveBeginsAnew(t *testing.T) {
 	}
 	first.Discard()
 	first.Close()
-	if files, _ := os.ReadDir(filepath.Dir(name)); len(files) != 0 {
-		t.Errorf("%v are left", files)
-	}
+	wantEmpty(t, filepath.Dir(name))
 }
 
 func TestAnEmptyPartIsNotLeft(t *testing.T) {
@@ -82,9 +87,7 @@ func TestAnEmptyPartIsNotLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Close()
-	if files, _ := os.ReadDir(filepath.Dir(name)); len(files) != 0 {
-		t.Errorf("%v are left", files)
-	}
+	wantEmpty(t, filepath.Dir(name))
 }
 
 func TestAFileThatAppearsMeanwhileIsNotReplaced(t *testing.T) {

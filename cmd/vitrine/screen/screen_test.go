@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"vitrine/cmd/vitrine/failure"
+	"vitrine/scripts/testkit/expect"
 	"vitrine/scripts/testkit/output"
 )
 
@@ -75,17 +76,13 @@ func TestNothingSteersTheTerminal(t *testing.T) {
 }
 
 func TestScrub(t *testing.T) {
-	for text, want := range map[string]string{
+	expect.Results(t, Scrub, map[string]string{
 		"no response from http://a.test: refused":                     "no response from http://a.test: refused",
 		"Put http://s.test/o/1?X-Amz-Signature=abc&x=y: reset":        "Put http://s.test/o/1[…] reset",
 		`Get "https://a.test/claim#ap_ct_x": EOF`:                     `Get "https://a.test/claim[…]": EOF`,
 		"key ap_pk_preview_0123456789ABCDEF_aaaa-bbb_cc is bad":       "key ap_pk_[hidden] is bad",
 		"token ap_ct_production_0123456789ABCDEF.clm_A_abc, and more": "token ap_ct_[hidden], and more",
-	} {
-		if got := Scrub(text); got != want {
-			t.Errorf("Scrub(%q) = %q, want %q", text, got, want)
-		}
-	}
+	})
 }
 
 func TestFailHidesSecrets(t *testing.T) {
@@ -131,17 +128,13 @@ func TestQuiet(t *testing.T) {
 
 func TestWhen(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
-	for ahead, want := range map[time.Duration]string{
+	expect.Results(t, func(ahead time.Duration) string { return When(now.Add(ahead), now) }, map[time.Duration]string{
 		-time.Second:                 "2026-11-21 08:59 UTC",
 		time.Minute:                  "2026-11-21 09:01 UTC (in 1 minute)",
 		119 * time.Minute:            "2026-11-21 10:59 UTC (in 119 minutes)",
 		24*time.Hour - 2*time.Second: "2026-11-22 08:59 UTC (in 24 hours)",
 		72 * time.Hour:               "2026-11-24 09:00 UTC (in 3 days)",
-	} {
-		if got := When(now.Add(ahead), now); got != want {
-			t.Errorf("When(%v) = %q, want %q", ahead, got, want)
-		}
-	}
+	})
 }
 
 // pass lets time of the bubble pass, and what is due then happen.

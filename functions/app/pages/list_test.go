@@ -3,11 +3,13 @@ package pages
 import (
 	"testing"
 	"time"
+
+	"vitrine/scripts/testkit/expect"
 )
 
 func TestTimesAreToldAsPeopleDo(t *testing.T) {
 	at := time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
-	for d, want := range map[time.Duration]string{
+	expect.Results(t, func(d time.Duration) string { return ago(at, at.Add(d)) }, map[time.Duration]string{
 		0:                     "just now",
 		44 * time.Second:      "just now",
 		time.Minute:           "1 minute ago",
@@ -17,11 +19,7 @@ func TestTimesAreToldAsPeopleDo(t *testing.T) {
 		26 * 24 * time.Hour:   "26 days ago",
 		60 * 24 * time.Hour:   "14 March 2026",
 		-400 * 24 * time.Hour: "14 March 2026",
-	} {
-		if got := ago(at, at.Add(d)); got != want {
-			t.Errorf("after %s: %q, expected %q", d, got, want)
-		}
-	}
+	})
 }
 
 func TestCountsAreReadable(t *testing.T) {

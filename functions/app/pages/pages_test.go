@@ -85,7 +85,7 @@ func TestScriptsMakeNoMarkup(t *testing.T) {
 }
 
 func TestPlainTextCannotPassForAnother(t *testing.T) {
-	for given, want := range map[string]string{
+	expect.Results(t, Plain, map[string]string{
 		"Seals of the bay":             "Seals of the bay",
 		"gpj\u202Eexe.":                "gpj\uFFFDexe.",
 		"a\u2066b\u2069":               "a\uFFFDb\uFFFD",
@@ -103,11 +103,7 @@ func TestPlainTextCannotPassForAnother(t *testing.T) {
 		strings.Repeat("ä", 201):       strings.Repeat("ä", 200) + "…",
 		"<b>&amp;</b>":                 "<b>&amp;</b>", // templates escape
 		"paragraph\u2029and\u2028line": "paragraph\uFFFDand\uFFFDline",
-	} {
-		if got := Plain(given); got != want {
-			t.Errorf("Plain(%q) = %q, want %q", given, got, want)
-		}
-	}
+	})
 }
 
 func TestSizesAreThoseOfTheCommandLine(t *testing.T) {

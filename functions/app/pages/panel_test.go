@@ -6,10 +6,12 @@ import (
 	"testing"
 
 	"rsc.io/qr"
+
+	"vitrine/scripts/testkit/expect"
 )
 
 func TestKindsOfFiles(t *testing.T) {
-	for given, want := range map[string]string{
+	expect.Results(t, Kind, map[string]string{
 		"text/html; charset=utf-8": "Page",
 		"TEXT/Markdown":            "Markdown",
 		"text/rtf":                 "Text",
@@ -19,11 +21,7 @@ func TestKindsOfFiles(t *testing.T) {
 		"text":                     "Text",
 		"":                         "File",
 		";":                        "File",
-	} {
-		if got := Kind(given); got != want {
-			t.Errorf("%q is called %q, want %q", given, got, want)
-		}
-	}
+	})
 }
 
 // TestCodesAreDrawnWhole paints the path again and compares every module.

@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"vitrine/functions/mcp/transport"
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/limits"
 )
 
@@ -339,13 +340,9 @@ func TestAStreamPassesAsItComes(t *testing.T) {
 	if w.Code != http.StatusOK || w.Body.String() != first+last {
 		t.Errorf("answered %d %q", w.Code, w.Body)
 	}
-	for name, want := range map[string]string{
+	expect.Results(t, w.Header().Get, map[string]string{
 		"Content-Type":   "text/event-stream; charset=utf-8",
 		"Cache-Control":  "no-cache, no-transform",
 		"Mcp-Session-Id": "mine",
-	} {
-		if got := w.Header().Get(name); got != want {
-			t.Errorf("%s is %q", name, got)
-		}
-	}
+	})
 }

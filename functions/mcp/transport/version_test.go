@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"vitrine/functions/mcp/transport"
+	"vitrine/scripts/testkit/expect"
 )
 
 const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
@@ -61,18 +62,14 @@ func TestTheVersionHeaderOfAnOlderClientIsIgnored(t *testing.T) {
 }
 
 func TestNegotiationNamesARevisionThatBeginsWithAHandshake(t *testing.T) {
-	for asked, want := range map[string]string{
+	expect.Results(t, transport.Negotiated, map[string]string{
 		"2025-03-26": "2025-03-26",
 		"2025-06-18": "2025-06-18",
 		"2025-11-25": "2025-11-25",
 		"2024-11-05": "2025-06-18",
 		"2026-07-28": "2025-06-18",
 		"":           "2025-06-18",
-	} {
-		if got := transport.Negotiated(asked); got != want {
-			t.Errorf("asked for %q it answers %q", asked, got)
-		}
-	}
+	})
 }
 
 func TestTheRevisionWithoutAHandshakeIsServedWhereTheCallNamesIt(t *testing.T) {

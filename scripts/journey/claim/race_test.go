@@ -35,8 +35,7 @@ func TestT27OldCredentialsEndWithTheCommitOfAClaimAndLinksStay(t *testing.T) {
 func TestF26APublicationAndAClaimOvertakeEachOther(t *testing.T) {
 	t.Parallel()
 	s := harness.NewClaimEnv(t)
-	c := s.NewClaimant(t)
-	src := s.NewSource(t)
+	c, src := s.NewClaimant(t), s.NewSource(t)
 	d, key := s.DraftBlank(t, src.Agent, ""), wire.NewKey()
 	late := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) {
 		return harness.Publish(src.Agent, key, d.ArtifactID, d.RevisionID)
@@ -65,9 +64,7 @@ func TestF26APublicationAndAClaimOvertakeEachOther(t *testing.T) {
 func TestF27AnUploadAndAClaimOvertakeEachOther(t *testing.T) {
 	t.Parallel()
 	s := harness.NewClaimEnv(t)
-	c := s.NewClaimant(t)
-	src := s.NewSource(t)
-	other := s.NewSource(t)
+	c, src, other := s.NewClaimant(t), s.NewSource(t), s.NewSource(t)
 	wanted := wire.Declare("late", harness.Page("late"))
 	late := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) {
 		return harness.Create(other.Agent, wire.NewKey(), wanted)

@@ -127,9 +127,7 @@ func TestF31AClaimOfManyArtifactsIsWholeAtOnce(t *testing.T) {
 func TestF32WhatTheIndexMissesIsReadThroughTheSource(t *testing.T) {
 	t.Parallel()
 	s := harness.NewClaimEnv(t)
-	c := s.NewClaimant(t)
-	late := s.NewSource(t)
-	lost := s.NewSource(t)
+	c, late, lost := s.NewClaimant(t), s.NewSource(t), s.NewSource(t)
 	p, q := harness.PublishPage(t, late.Agent, "late"), harness.PublishPage(t, lost.Agent, "lost")
 	s.MustClaim(t, c, late.ClaimToken)
 	s.MustClaim(t, c, lost.ClaimToken)
@@ -408,10 +406,8 @@ func listAsMember(t testing.TB, s *harness.ClaimEnv, c *harness.Claimant, limit 
 func TestNobodyElseGetsAtWhatIsBeingMoved(t *testing.T) {
 	t.Parallel()
 	s := harness.NewClaimEnv(t)
-	c := s.NewClaimant(t)
-	other := s.NewClaimant(t)
-	src := s.NewSource(t)
-	third := s.NewSource(t)
+	c, other := s.NewClaimant(t), s.NewClaimant(t)
+	src, third := s.NewSource(t), s.NewSource(t)
 	p := harness.PublishPage(t, src.Agent, "mine")
 	s.MustClaim(t, c, src.ClaimToken)
 	s.MustClaim(t, other, third.ClaimToken)

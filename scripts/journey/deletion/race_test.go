@@ -113,12 +113,16 @@ func TestSeveralRequestsAtOnceAreOne(t *testing.T) {
 // TestOfACancellationAndTheBeginOfARemovalOneWins lets each overtake the other.
 func TestOfACancellationAndTheBeginOfARemovalOneWins(t *testing.T) {
 	t.Parallel()
-	t.Run("the removal", func(t *testing.T) {
+	due := func(t *testing.T) (*harness.JobEnv, *person) {
 		s := harness.NewPeopleEnv(t, harness.Unlimited)
 		p := newPerson(t, s, "ada@example.org")
 		p.delete(t)
 		s.Clock.Advance(limits.DeletionGrace)
 		p.signIn(t)
+		return s, p
+	}
+	t.Run("the removal", func(t *testing.T) {
+		s, p := due(t)
 		a := s.Overtake(t, transact, func() (wire.Answer, error) {
 			return p.member.Do(ctx, "DELETE", s.Origins.API+deletionPath, nil)
 		}, func() { harness.NoError(t, s.Host.Run(ctx)) })
@@ -129,11 +133,7 @@ func TestOfACancellationAndTheBeginOfARemovalOneWins(t *testing.T) {
 		wantGone(t, s, p)
 	})
 	t.Run("the cancellation", func(t *testing.T) {
-		s := harness.NewPeopleEnv(t, harness.Unlimited)
-		p := newPerson(t, s, "ada@example.org")
-		p.delete(t)
-		s.Clock.Advance(limits.DeletionGrace)
-		p.signIn(t)
+		s, p := due(t)
 		held := make(chan struct{})
 		ended := make(chan error, 1)
 		rule := s.JobFaults.On("UpdateItem").If(chaos.Key("pk", "W#"+string(p.workspace.ID))).Before(chaos.Hold(held))

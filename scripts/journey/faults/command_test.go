@@ -75,9 +75,7 @@ func faultRoutes(
 func TestT48WhatIsNotThereCostsAsMuchAsWhatIsSomebodyElses(t *testing.T) {
 	t.Parallel()
 	s := harness.NewFaultEnv(t)
-	owner := s.NewAgent(t)
-	guest := s.NewAgent(t)
-	member := s.NewAgent(t)
+	owner, guest, member := s.NewAgent(t), s.NewAgent(t), s.NewAgent(t)
 	s.Update(t, "W#"+string(harness.TokenOf(t, member).Workspace), "META", map[string]any{"claimed_at": s.Options.Now()})
 	p, deleted := harness.PublishPage(t, owner, "mine"), harness.PublishPage(t, owner, "gone")
 	u := s.Upload(t, owner, "", "mine, too")

@@ -52,6 +52,13 @@ func wantNoLogo(t testing.TB, g *wire.Agent, when string) {
 	}
 }
 
+// newLogoEnv is a deployment in which a member has published the logo.
+func newLogoEnv(t testing.TB) (*harness.JobEnv, *harness.Claimant, contract.Published) {
+	s := harness.NewJobEnv(t)
+	m := s.NewClaimant(t)
+	return s, m, publishWithLogo(t, s, m.Agent, "first")
+}
+
 // wantLogo checks that a revision shows the logo.
 func wantLogo(t testing.TB, s *harness.JobEnv, p contract.Published) {
 	t.Helper()
@@ -88,9 +95,7 @@ func TestBytesOfAnotherArtifactAreReusedAndOutliveIt(t *testing.T) {
 // TestBytesOfAnOlderRevisionAreFoundAndOutliveIt retains that revision, of which nothing is read any more.
 func TestBytesOfAnOlderRevisionAreFoundAndOutliveIt(t *testing.T) {
 	t.Parallel()
-	s := harness.NewJobEnv(t)
-	m := s.NewClaimant(t)
-	first := publishWithLogo(t, s, m.Agent, "first")
+	s, m, first := newLogoEnv(t)
 	harness.Must(m.PublishFiles(ctx, "bare", first.ArtifactID, harness.Page("bare")))(t)
 	s.RunJobs(t)
 	back := finish(t, m.Agent, borrowLogo(t, m.Agent, first.ArtifactID, "back"))
@@ -152,9 +157,7 @@ func TestAClaimedArtifactFindsAndCollectsWhereItsBytesLie(t *testing.T) {
 
 func TestF44ARevisionIsNotCommittedBeforeAllItsReferencesAre(t *testing.T) {
 	t.Parallel()
-	s := harness.NewJobEnv(t)
-	m := s.NewClaimant(t)
-	first := publishWithLogo(t, s, m.Agent, "first")
+	s, m, first := newLogoEnv(t)
 	u := borrowOnlyLogo(t, m.Agent, "")
 	never := s.Faults.On("BatchWriteItem").Unprocessed(1).Always()
 	harness.WantRefused(
@@ -179,9 +182,7 @@ func TestF44ARevisionIsNotCommittedBeforeAllItsReferencesAre(t *testing.T) {
 // TestF04ABorrowerThatDiesIsRepeatedOrForgotten dies when its references are written, before its revision is.
 func TestF04ABorrowerThatDiesIsRepeatedOrForgotten(t *testing.T) {
 	t.Parallel()
-	s := harness.NewJobEnv(t)
-	m := s.NewClaimant(t)
-	first := publishWithLogo(t, s, m.Agent, "first")
+	s, m, first := newLogoEnv(t)
 	dies := func(u contract.Session) {
 		s.Faults.On("BatchWriteItem").After(chaos.Crash)
 		harness.Must(harness.Finalize(m.Agent, wire.NewKey(), u.UploadSessionID))(t)

@@ -36,9 +36,7 @@ func TestWhatIsDeletedLosesItsBytesADayLaterAndNoSooner(t *testing.T) {
 func TestF68WhatASessionWasToldOfIsThereUntilTheSessionEnds(t *testing.T) {
 	t.Parallel()
 	t.Run("finalized after the purge", func(t *testing.T) {
-		s := harness.NewJobEnv(t)
-		m := s.NewClaimant(t)
-		first := publishWithLogo(t, s, m.Agent, "first")
+		s, m, first := newLogoEnv(t)
 		u := borrowOnlyLogo(t, m.Agent, "")
 		deleteArtifacts(t, m.Agent, first)
 		s.RunJobs(t)
@@ -50,9 +48,7 @@ func TestF68WhatASessionWasToldOfIsThereUntilTheSessionEnds(t *testing.T) {
 		wantLogo(t, s, shown)
 	})
 	t.Run("told of a hint that came back", func(t *testing.T) {
-		s := harness.NewJobEnv(t)
-		m := s.NewClaimant(t)
-		first := publishWithLogo(t, s, m.Agent, "first")
+		s, m, first := newLogoEnv(t)
 		hint := s.GetItem(t, fmt.Sprintf("B#%s#%s#%d", m.Workspace, wire.Digest(logo.Body), len(logo.Body)), "H")
 		deleteArtifacts(t, m.Agent, first)
 		s.RunJobs(t)
@@ -72,9 +68,7 @@ func TestF68WhatASessionWasToldOfIsThereUntilTheSessionEnds(t *testing.T) {
 
 func TestTwoThatLetGoOfOneObjectAtOnceLeaveNothing(t *testing.T) {
 	t.Parallel()
-	s := harness.NewJobEnv(t)
-	m := s.NewClaimant(t)
-	first := publishWithLogo(t, s, m.Agent, "first")
+	s, m, first := newLogoEnv(t)
 	second := finish(t, m.Agent, borrowOnlyLogo(t, m.Agent, ""))
 	third := finish(t, m.Agent, borrowOnlyLogo(t, m.Agent, ""))
 	deleteArtifacts(t, m.Agent, first, second, third)

@@ -12,6 +12,7 @@ import (
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/browser"
+	"vitrine/scripts/testkit/expect"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/limits"
@@ -63,15 +64,11 @@ func TestAReportReachesOperatorsAlone(t *testing.T) {
 	if len(rows) != 1 {
 		t.Fatalf("%d reports are kept", len(rows))
 	}
-	for name, want := range map[string]string{
+	expect.Results(t, func(name string) string { return harness.Text(rows[0][name]) }, map[string]string{
 		"pk": "RPT#" + string(s.Published.ArtifactID), "g1p": "REPORTS", "art": string(s.Published.ArtifactID),
 		"ws": string(harness.TokenOf(t, s.Agent).Workspace), "link": string(public), "kind": "phishing_report",
 		"text": "It asks for my password.\n<script>alert(1)</script>", "email": email,
-	} {
-		if got := harness.Text(rows[0][name]); got != want {
-			t.Errorf("the report has %s %q, not %q", name, got, want)
-		}
-	}
+	})
 
 	op := s.NewOperator(t)
 	reported := harness.RecordPath + "?action=artifact.reported"

@@ -43,6 +43,16 @@ func Error(t testing.TB, err error, parts ...string) {
 	}
 }
 
+// Results expects the result that the table has for each argument of a function.
+func Results[K, V comparable](t testing.TB, of func(K) V, table map[K]V) {
+	t.Helper()
+	for argument, want := range table {
+		if got := of(argument); got != want {
+			t.Errorf(`"%v" gives "%v", not "%v"`, argument, got, want)
+		}
+	}
+}
+
 // Body expects a whole body, which it returns and closes.
 func Body(t testing.TB, r *http.Response) string {
 	t.Helper()
@@ -82,6 +92,22 @@ func Code(t testing.TB, err error, want fault.Code) {
 		OK(t, err)
 	case err == nil || fault.CodeOf(err) != want:
 		t.Errorf("it fails with %v, want %q", err, want)
+	}
+}
+
+// One expects that one of several calls succeeded, and that the others failed with a code. What names the calls.
+func One(t testing.TB, what string, ends []error, code fault.Code) {
+	t.Helper()
+	succeeded := 0
+	for _, err := range ends {
+		if err == nil {
+			succeeded++
+		} else if fault.CodeOf(err) != code {
+			t.Error(err)
+		}
+	}
+	if succeeded != 1 {
+		t.Errorf("%d %s", succeeded, what)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"sync"
+	"testing"
 
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/rate"
@@ -27,9 +28,18 @@ func (c *Counters) Count(_ context.Context, w rate.Window, add, _ int) (int, boo
 	return c.add(w, add), true, nil
 }
 
-// Spent returns how many permits for reads of an artifact a limiter spent: those that it took, without the one that it
+// WantSpent expects how many permits reads of an artifact spent: of all its readers, and of those who were refused.
+func (c *Counters) WantSpent(t testing.TB, l *rate.Limiter, a id.Artifact, all, refused int) {
+	t.Helper()
+	gotRefused := c.Counted()["refused"]
+	if n := c.spent(l, a); n != all || gotRefused != refused {
+		t.Errorf("%d reads of all and %d refusals were counted", n, gotRefused)
+	}
+}
+
+// spent returns how many permits for reads of an artifact a limiter spent: those that it took, without the one that it
 // holds and lets a probe have.
-func (c *Counters) Spent(l *rate.Limiter, a id.Artifact) int {
+func (c *Counters) spent(l *rate.Limiter, a id.Artifact) int {
 	taken := c.Counted()["artifact"]
 	if taken == 0 {
 		return 0

@@ -169,10 +169,15 @@ func (s *Store) OpenBundle(ctx context.Context, o artifact.BundleObject, offset,
 
 // DeleteBundles implements sweep.BundleDeletions.
 func (s *Store) DeleteBundles(ctx context.Context, bundles []artifact.BundleObject) error {
-	keys := make([]string, len(bundles))
-	for n, o := range bundles {
+	return removeArchives(ctx, s, bundles, bundleKey)
+}
+
+// removeArchives deletes archives by their names, or none if one has no name.
+func removeArchives[T any](ctx context.Context, s *Store, archives []T, name func(T) (string, error)) error {
+	keys := make([]string, len(archives))
+	for n, o := range archives {
 		var err error
-		if keys[n], err = bundleKey(o); err != nil {
+		if keys[n], err = name(o); err != nil {
 			return err
 		}
 	}

@@ -46,12 +46,5 @@ func (s *Store) OpenExport(ctx context.Context, o export.Object, offset, size in
 
 // DeleteExports implements sweep.ExportDeletions.
 func (s *Store) DeleteExports(ctx context.Context, archives []export.Object) error {
-	keys := make([]string, len(archives))
-	for n, o := range archives {
-		var err error
-		if keys[n], err = exportKey(o); err != nil {
-			return err
-		}
-	}
-	return s.remove(ctx, keys)
+	return removeArchives(ctx, s, archives, exportKey)
 }

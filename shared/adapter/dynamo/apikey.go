@@ -33,19 +33,16 @@ func apiKeyItem(k credential.Key) item {
 
 func apiKeyFields(f fields, k *credential.Key) {
 	text(f, "id", &k.ID)
-	text(f, "ws", &k.Workspace)
+	f.member(&k.Member, &k.Workspace, &k.Epoch)
 	f.hash("mac", "pepper", &k.Hash)
 	text(f, "name", &k.Name)
 	words(f, "scopes", &k.Scopes)
-	integer(f, "epoch", &k.Epoch)
 	f.flag("agent", &k.FromAgent)
 	text(f, "reg", &k.Registration)
 	text(f, "term", &k.Term)
-	text(f, "mem", &k.Member)
 	text(f, "grant", &k.CLIGrant.Grant)
 	f.time("pub_at", &k.CLIGrant.At)
-	f.time("created", &k.CreatedAt)
-	f.time("exp", &k.ExpiresAt)
+	f.life(&k.CreatedAt, &k.ExpiresAt)
 	f.time("rev_at", &k.RevokedAt)
 	f.time("used_at", &k.LastUsedAt)
 }

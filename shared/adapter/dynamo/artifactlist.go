@@ -112,29 +112,16 @@ func partsOf(q artifact.Query, w workspace.Workspace) []listPart {
 
 // sources returns the workspaces that were claimed into w and still have artifacts to be moved.
 func (s *db) sources(ctx context.Context, w id.Workspace) (out []workspace.Workspace, err error) {
-	condition, prefix := "#pk = :workspace AND begins_with(#sk, :aliases)", aliasKey(w, "")
-	pages := dynamodb.NewQueryPaginator(s.client, &dynamodb.QueryInput{
-		TableName:                 &s.tables.Core,
-		KeyConditionExpression:    &condition,
-		ExpressionAttributeNames:  names(condition),
-		ConsistentRead:            aws.Bool(true),
-		ExpressionAttributeValues: values{"workspace": prefix.pk, "aliases": prefix.sk}.attributes(),
+	err = s.below(ctx, aliasKey(w, ""), func(i item) error {
+		out = append(out, workspace.Workspace{
+			ID:          sortID[id.Workspace](i.key()),
+			ClaimedInto: w,
+			ClaimedAt:   i.getTime("since"),
+			MinExpiry:   i.getTime("floor"),
+		})
+		return nil
 	})
-	for pages.HasMorePages() {
-		found, err := pages.NextPage(ctx)
-		if err != nil {
-			return nil, unavailable(err)
-		}
-		for _, i := range found.Items {
-			out = append(out, workspace.Workspace{
-				ID:          sortID[id.Workspace](item(i).key()),
-				ClaimedInto: w,
-				ClaimedAt:   item(i).getTime("since"),
-				MinExpiry:   item(i).getTime("floor"),
-			})
-		}
-	}
-	return out, nil
+	return out, err
 }
 
 // readParts reads partitions one after the other and merges them. It returns at most one row more than a page has,

@@ -10,6 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"vitrine/shared/platform/async"
 )
 
 // batch collects keys of core and hot to read together. A key that stays unread makes the whole read fail, because an
@@ -103,12 +105,8 @@ func attributes(items []item) []map[string]types.AttributeValue {
 
 // pause waits for d. It fails like a call that ctx ends.
 func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return unavailable(ctx.Err())
-	case <-timer.C:
-		return nil
+	if err := async.Sleep(ctx, d); err != nil {
+		return unavailable(err)
 	}
+	return nil
 }

@@ -35,8 +35,7 @@ func claimTokenFields(f fields, t *claim.Token) {
 	text(f, "reg", &t.Registration)
 	f.hash("mac", "pepper", &t.Hash)
 	text(f, "code", &t.ClaimCode)
-	f.time("created", &t.CreatedAt)
-	f.time("exp", &t.ExpiresAt)
+	f.life(&t.CreatedAt, &t.ExpiresAt)
 	f.time("redeemed", &t.RedeemedAt)
 }
 

@@ -28,8 +28,7 @@ func requestFields(f fields, r *oauth.Request) {
 	words(f, "scopes", &r.Scopes)
 	text(f, "aud", &r.Audience)
 	f.flag("loopback", &r.Loopback)
-	f.time("created", &r.CreatedAt)
-	f.time("exp", &r.ExpiresAt)
+	f.life(&r.CreatedAt, &r.ExpiresAt)
 }
 
 func codeFields(f fields, c *oauth.Code) {
@@ -40,13 +39,9 @@ func codeFields(f fields, c *oauth.Code) {
 	text(f, "pkce", &c.Challenge)
 	words(f, "scopes", &c.Scopes)
 	text(f, "aud", &c.Audience)
-	text(f, "mem", &c.Member)
-	text(f, "ws", &c.Workspace)
-	integer(f, "epoch", &c.Epoch)
-	f.time("op_at", &c.Operator)
-	f.time("auth_at", &c.AuthenticatedAt)
-	f.time("created", &c.CreatedAt)
-	f.time("exp", &c.ExpiresAt)
+	f.member(&c.Member, &c.Workspace, &c.Epoch)
+	f.signIns(&c.Operator, &c.AuthenticatedAt)
+	f.life(&c.CreatedAt, &c.ExpiresAt)
 	text(f, "became", &c.Grant)
 }
 

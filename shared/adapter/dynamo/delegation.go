@@ -31,13 +31,9 @@ func delegationItem(d delegation.Delegation) item {
 }
 
 func delegationFields(f fields, d *delegation.Delegation) {
-	text(f, "iss", &d.Principal.Issuer)
-	text(f, "sub", &d.Principal.Subject)
-	text(f, "aud", &d.Principal.Audience)
+	f.principal(&d.Principal)
 	integer(f, "gen", &d.Generation)
-	text(f, "ws", &d.Workspace)
-	text(f, "mem", &d.Member)
-	integer(f, "epoch", &d.Epoch)
+	f.member(&d.Member, &d.Workspace, &d.Epoch)
 	text(f, "name", &d.Provider)
 	text(f, "email", &d.Email)
 	words(f, "scopes", &d.Scopes)

@@ -6,9 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"vitrine/shared/identity/account"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/member"
@@ -304,24 +301,11 @@ func (s Exports) LiveArtifacts(ctx context.Context, w workspace.Workspace, now t
 
 // Members implements sweep.ExportStore.
 func (s Exports) Members(ctx context.Context, w id.Workspace) (out []member.Member, err error) {
-	condition, prefix := "#pk = :workspace AND begins_with(#sk, :members)", memberKey(w, "")
-	pages := dynamodb.NewQueryPaginator(s.client, &dynamodb.QueryInput{
-		TableName:                 &s.tables.Core,
-		KeyConditionExpression:    &condition,
-		ExpressionAttributeNames:  names(condition),
-		ConsistentRead:            aws.Bool(true),
-		ExpressionAttributeValues: values{"workspace": prefix.pk, "members": prefix.sk}.attributes(),
+	err = s.below(ctx, memberKey(w, ""), func(i item) error {
+		out = append(out, *readMember(i, w, sortID[id.Member](i.key())))
+		return nil
 	})
-	for pages.HasMorePages() {
-		found, err := pages.NextPage(ctx)
-		if err != nil {
-			return nil, unavailable(err)
-		}
-		for _, i := range found.Items {
-			out = append(out, *readMember(i, w, sortID[id.Member](item(i).key())))
-		}
-	}
-	return out, nil
+	return out, err
 }
 
 // APIKeys implements sweep.ExportStore.

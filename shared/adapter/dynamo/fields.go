@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/delegation"
 	"vitrine/shared/identity/oauth"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/id"
@@ -130,6 +131,39 @@ func (f fields) bytes(name string, v *[]byte) {
 func (f fields) hash(mac, pepper string, v *credential.Hash) {
 	f.bytes(mac, &v.MAC)
 	integer(f, pepper, &v.Pepper)
+}
+
+// life copies when a value was made and when it ends.
+func (f fields) life(created, expires *time.Time) {
+	f.time("created", created)
+	f.time("exp", expires)
+}
+
+// member copies the member and the workspace that a credential acts for, and the epoch of the workspace in which it
+// works.
+func (f fields) member(m *id.Member, w *id.Workspace, epoch *int64) {
+	text(f, "mem", m)
+	text(f, "ws", w)
+	integer(f, "epoch", epoch)
+}
+
+// principal copies the person that an agent provider vouches for.
+func (f fields) principal(p *delegation.Principal) {
+	text(f, "iss", &p.Issuer)
+	text(f, "sub", &p.Subject)
+	text(f, "aud", &p.Audience)
+}
+
+// signIns copies the times of the sign-ins as an operator and as a member.
+func (f fields) signIns(operator, member *time.Time) {
+	f.time("op_at", operator)
+	f.time("auth_at", member)
+}
+
+// size copies the number of files and their bytes.
+func (f fields) size(files *int, bytes *int64) {
+	integer(f, "n", files)
+	integer(f, "bytes", bytes)
 }
 
 // terms copies a list of ended terms, which is stored as one string. Each term is its end in milliseconds, a colon and

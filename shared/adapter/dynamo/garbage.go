@@ -75,12 +75,20 @@ func (s Garbage) ArtifactFiles(ctx context.Context, a id.Artifact) (h sweep.Arti
 
 // partition calls visit for every item of a partition of core, reading strongly.
 func (s *db) partition(ctx context.Context, pk string, visit func(item) error) error {
-	condition := "#pk = :pk"
+	return s.below(ctx, key{pk: pk}, visit)
+}
+
+// below is partition for the items whose sort keys begin with the prefix.
+func (s *db) below(ctx context.Context, prefix key, visit func(item) error) error {
+	condition, v := "#pk = :pk", values{"pk": prefix.pk}
+	if prefix.sk != "" {
+		condition, v["sk"] = "#pk = :pk AND begins_with(#sk, :sk)", prefix.sk
+	}
 	pages := dynamodb.NewQueryPaginator(s.client, &dynamodb.QueryInput{
 		TableName:                 &s.tables.Core,
 		KeyConditionExpression:    &condition,
 		ExpressionAttributeNames:  names(condition),
-		ExpressionAttributeValues: values{"pk": pk}.attributes(),
+		ExpressionAttributeValues: v.attributes(),
 		ConsistentRead:            aws.Bool(true),
 	})
 	for pages.HasMorePages() {

@@ -34,8 +34,7 @@ func linkFields(f fields, l *link.Link) {
 	text(f, "art", &l.Artifact)
 	text(f, "cur", &l.Revision)
 	text(f, "kind", &l.Kind)
-	f.time("created", &l.CreatedAt)
-	f.time("exp", &l.ExpiresAt)
+	f.life(&l.CreatedAt, &l.ExpiresAt)
 	f.time("rev_at", &l.RevokedAt)
 }
 

@@ -22,15 +22,12 @@ func sessionItem(b session.Session) item {
 }
 
 func sessionFields(f fields, s *session.Session) {
-	text(f, "mem", &s.Member)
-	text(f, "ws", &s.Workspace)
-	integer(f, "epoch", &s.Epoch)
+	f.member(&s.Member, &s.Workspace, &s.Epoch)
 	f.time("created", &s.CreatedAt)
 	f.time("seen", &s.SeenAt)
 	text(f, "browser", &s.Browser)
 	text(f, "net", &s.Network)
-	f.time("op_at", &s.Operator)
-	f.time("auth_at", &s.AuthenticatedAt)
+	f.signIns(&s.Operator, &s.AuthenticatedAt)
 }
 
 func readSession(i item, h session.Hash) *session.Session {

@@ -21,6 +21,14 @@ func streamAt(subject string, slot int, until time.Time) rate.Stream {
 	}
 }
 
+// rivals are two streams of a subject that want the same slot, and the time at which they do.
+func rivals(slot int) (first, second rate.Stream, at time.Time) {
+	at = now()
+	until := at.Add(240 * time.Second)
+	first = streamAt(string(id.NewPublic()), slot, until)
+	return first, streamAt(first.Subject, slot, until.Add(time.Nanosecond)), at
+}
+
 // acquired takes a slot, or reports which are free.
 func acquired(t *testing.T, s Stores, st rate.Stream, most int, at time.Time) (bool, []int) {
 	t.Helper()
@@ -31,10 +39,8 @@ func acquired(t *testing.T, s Stores, st rate.Stream, most int, at time.Time) (b
 
 func TestASlotHasOneStream(t *testing.T) {
 	s := newStore(t)
-	subject := string(id.NewPublic())
-	at := now()
-	until := at.Add(240 * time.Second)
-	first, second := streamAt(subject, 2, until), streamAt(subject, 2, until.Add(time.Nanosecond))
+	first, second, at := rivals(2)
+	subject, until := first.Subject, first.Until
 	if ok, _ := acquired(t, s, first, 4, at); !ok {
 		t.Fatal("a free slot is refused")
 	}
@@ -57,10 +63,7 @@ func TestASlotHasOneStream(t *testing.T) {
 
 func TestAReleasedSlotIsFreeAndAnotherHoldersIsNot(t *testing.T) {
 	s := newStore(t)
-	subject := string(id.NewPublic())
-	at := now()
-	until := at.Add(240 * time.Second)
-	first, second := streamAt(subject, 0, until), streamAt(subject, 0, until.Add(time.Nanosecond))
+	first, second, at := rivals(0)
 	acquired(t, s, first, 1, at)
 	for range 2 { // a release is repeated
 		noError(t, s.Counters.ReleaseStream(ctx, first))

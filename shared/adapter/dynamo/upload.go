@@ -109,8 +109,7 @@ func uploadFields(f fields, u *upload.Session) {
 	text(f, "entry", &u.Entrypoint)
 	f.flag("listing", &u.Listing)
 	text(f, "mode", &u.Mode)
-	integer(f, "n", &u.FileCount)
-	integer(f, "bytes", &u.Size)
+	f.size(&u.FileCount, &u.Size)
 	f.millis("life", &u.Life)
 	f.time("created", &u.CreatedAt)
 }

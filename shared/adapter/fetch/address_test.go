@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"testing"
 	"time"
+
+	"vitrine/scripts/testkit/expect"
 )
 
 func TestOnlyUnicastAddressesOfTheInternetArePublic(t *testing.T) {
@@ -37,7 +39,8 @@ func TestOnlyUnicastAddressesOfTheInternetArePublic(t *testing.T) {
 }
 
 func TestAnAnswerSaysHowLongItMayBeKept(t *testing.T) {
-	for value, want := range map[string]time.Duration{
+	life := func(value string) time.Duration { return freshness(http.Header{"Cache-Control": {value}}) }
+	expect.Results(t, life, map[string]time.Duration{
 		"":                             0,
 		"max-age=60":                   time.Minute,
 		`Public, Max-Age="60"`:         time.Minute,
@@ -48,11 +51,7 @@ func TestAnAnswerSaysHowLongItMayBeKept(t *testing.T) {
 		"max-age=x":                    0,
 		"x-max-age=60":                 0,
 		"max-age=99999999999999999999": 0,
-	} {
-		if got := freshness(http.Header{"Cache-Control": {value}}); got != want {
-			t.Errorf("%q: %s, not %s", value, got, want)
-		}
-	}
+	})
 	old := http.Header{"Cache-Control": {"max-age=60"}, "Age": {"90"}}
 	if got := freshness(old); got != 0 {
 		t.Errorf("an answer that is older than its life: %s", got)

@@ -376,16 +376,12 @@ func TestSecurityHeadersGoWithEveryAnswer(t *testing.T) {
 	for _, path := range []string{"/healthz", "/openapi.json", "/nothing", "/v1/policy", "/v/token/file",
 		"/v/token/missing"} {
 		h := s.do(t, "GET", path, "", authorized...).Header()
-		for name, want := range map[string]string{
+		expect.Results(t, h.Get, map[string]string{
 			"Strict-Transport-Security": "max-age=31536000", "X-Content-Type-Options": "nosniff",
 			"X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer", "Cross-Origin-Opener-Policy": "same-origin",
 			"Cross-Origin-Resource-Policy": "cross-origin",
 			"Permissions-Policy":           "accelerometer=(), camera=(), geolocation=(), microphone=(), payment=(), usb=()",
-		} {
-			if got := h.Get(name); got != want {
-				t.Errorf("%s: %s is %q, want %q", path, name, got, want)
-			}
-		}
+		})
 		if h.Get("Access-Control-Allow-Origin") != "" {
 			t.Errorf("%s allows other origins", path)
 		}

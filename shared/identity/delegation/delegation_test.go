@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/identity/workspace"
 )
 
@@ -29,14 +30,10 @@ func TestADelegationLivesInItsWorkspaceAndEpoch(t *testing.T) {
 }
 
 func TestTheHostOfAnIssuer(t *testing.T) {
-	for issuer, want := range map[string]string{
+	expect.Results(t, func(issuer string) string { return (Principal{Issuer: issuer}).Host() }, map[string]string{
 		"https://id.example":            "id.example",
 		"https://id.example:8443/a/b?c": "id.example:8443",
 		"id.example/a":                  "id.example",
 		"":                              "",
-	} {
-		if got := (Principal{Issuer: issuer}).Host(); got != want {
-			t.Errorf("%q: %q, want %q", issuer, got, want)
-		}
-	}
+	})
 }

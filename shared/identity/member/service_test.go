@@ -6,20 +6,17 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/limits"
 )
 
 func TestAWorkspaceIsCalledAfterThePerson(t *testing.T) {
-	for email, want := range map[string]string{
+	expect.Results(t, nameFor, map[string]string{
 		"ada@example.org":   "ada's Workspace",
 		`"a@b"@example.org`: `"a@b"'s Workspace`,
 		"ada":               "ada's Workspace",
 		"@x":                "@x's Workspace",
-	} {
-		if got := nameFor(email); got != want {
-			t.Errorf("%s: %q", email, got)
-		}
-	}
+	})
 	long := nameFor(strings.Repeat("ä", 200) + "@example.org")
 	if utf8.RuneCountInString(long) != limits.WorkspaceNameRunes || !strings.HasSuffix(long, "ä's Workspace") {
 		t.Errorf("%q", long)

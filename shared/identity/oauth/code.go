@@ -71,18 +71,11 @@ func (s *Server) redeemCode(ctx context.Context, t TokenRequest) (contract.Token
 	if t.Code == "" || t.Verifier == "" || t.RedirectURI == "" {
 		return contract.Token{}, fault.NewOAuth(fault.OAuthInvalidRequest, "send code, code_verifier and redirect_uri")
 	}
-	token, err := credential.Parse(t.Code, credential.AuthorizationCode, s.Environment)
-	if err != nil {
-		return contract.Token{}, errInvalidGrant()
-	}
-	c, err := s.Codes.Code(ctx, token.Public)
-	if err == nil {
-		err = t.guest.Admitted()
-	}
+	token, c, err := lookUp(ctx, s, t, t.Code, credential.AuthorizationCode, s.Codes.Code)
 	if err != nil {
 		return contract.Token{}, err
 	}
-	if c == nil || !token.Matches(c.Hash, s.Peppers) {
+	if !token.Matches(c.Hash, s.Peppers) {
 		return contract.Token{}, errInvalidGrant()
 	}
 	// A used code is judged before client and expiry, because a second use by any client and at any time is a leak.

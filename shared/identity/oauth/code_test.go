@@ -357,17 +357,7 @@ func TestAConsentPageIsAnsweredOnceAndInTime(t *testing.T) {
 		_, err := []func(context.Context, credential.Actor, string) (string, error){s.Allow, s.Deny}[n%2](ctx, s.by, req)
 		return err
 	})
-	won := 0
-	for _, err := range ends {
-		if err == nil {
-			won++
-		} else if fault.CodeOf(err) != fault.NotFound {
-			t.Error(err)
-		}
-	}
-	if won != 1 {
-		t.Errorf("%d answers to one page", won)
-	}
+	expect.One(t, "answers to one page", ends, fault.NotFound)
 	req = s.consent(t, authorization())
 	s.clock.Advance(limits.ConsentLife)
 	for _, stale := range []string{req, "", "x", strings.Repeat("x", 5000)} {

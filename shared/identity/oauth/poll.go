@@ -17,18 +17,11 @@ func (s *Server) poll(ctx context.Context, t TokenRequest) (contract.Token, erro
 	if t.DeviceCode == "" {
 		return contract.Token{}, fault.NewOAuth(fault.OAuthInvalidRequest, "send device_code")
 	}
-	token, err := credential.Parse(t.DeviceCode, credential.DeviceCode, s.Environment)
-	if err != nil {
-		return contract.Token{}, errInvalidGrant()
-	}
-	f, err := s.Polls.Flow(ctx, token.Public)
-	if err == nil {
-		err = t.guest.Admitted()
-	}
+	token, f, err := lookUp(ctx, s, t, t.DeviceCode, credential.DeviceCode, s.Polls.Flow)
 	if err != nil {
 		return contract.Token{}, err
 	}
-	if f == nil || !token.Matches(f.Hash, s.Peppers) || string(f.Client) != t.ClientID {
+	if !token.Matches(f.Hash, s.Peppers) || string(f.Client) != t.ClientID {
 		return contract.Token{}, errInvalidGrant()
 	}
 	now := s.Now()

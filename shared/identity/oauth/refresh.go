@@ -39,18 +39,11 @@ func (s *Server) refresh(ctx context.Context, t TokenRequest) (contract.Token, e
 	if t.RefreshToken == "" {
 		return contract.Token{}, fault.NewOAuth(fault.OAuthInvalidRequest, "send refresh_token")
 	}
-	token, err := credential.Parse(t.RefreshToken, credential.RefreshToken, s.Environment)
-	if err != nil {
-		return contract.Token{}, errInvalidGrant()
-	}
-	g, err := s.GrantStore.Grant(ctx, token.Public)
-	if err == nil {
-		err = t.guest.Admitted() // finding the age of a token costs up to maxAncestors derivations
-	}
+	token, g, err := lookUp(ctx, s, t, t.RefreshToken, credential.RefreshToken, s.GrantStore.Grant)
 	if err != nil {
 		return contract.Token{}, err
 	}
-	if g == nil || g.Workspace != token.Workspace {
+	if g.Workspace != token.Workspace {
 		return contract.Token{}, errInvalidGrant()
 	}
 	now := s.Now()

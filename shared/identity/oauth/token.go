@@ -3,6 +3,7 @@ package oauth
 import (
 	"context"
 
+	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
@@ -50,4 +51,28 @@ func ours(named string) (Client, error) {
 			"this client may use authorization_code and refresh_token only")
 	}
 	return Client{}, fault.NewOAuth(fault.OAuthInvalidClient, "the client is not known")
+}
+
+// lookUp returns the secret that a request presents and what the secret is for, or invalid_grant. It admits the guest
+// before the secret is compared, because finding the age of a refresh token costs up to maxAncestors derivations.
+func lookUp[T any](
+	ctx context.Context,
+	s *Server,
+	t TokenRequest,
+	text string,
+	kind credential.Kind,
+	find func(context.Context, id.Public) (*T, error),
+) (credential.Token, *T, error) {
+	token, err := credential.Parse(text, kind, s.Environment)
+	if err != nil {
+		return token, nil, errInvalidGrant()
+	}
+	found, err := find(ctx, token.Public)
+	if err == nil {
+		err = t.guest.Admitted()
+	}
+	if err == nil && found == nil {
+		err = errInvalidGrant()
+	}
+	return token, found, err
 }

@@ -71,17 +71,7 @@ func TestT38ACallbackWorksInTheBrowserWhereItBeganAndOnce(t *testing.T) {
 		}
 	}
 	errs := parallel.Calls(4, func(int) error { _, err := s.Finish(ctx, own, about, "req"); return err })
-	won := 0
-	for _, err := range errs {
-		if err == nil {
-			won++
-		} else if fault.CodeOf(err) != fault.InvalidRequest {
-			t.Error(err)
-		}
-	}
-	if won != 1 {
-		t.Errorf("one callback made %d sessions", won)
-	}
+	expect.One(t, "sessions of one callback", errs, fault.InvalidRequest)
 }
 
 func TestEveryWrongAnswerOfTheProviderIsRefusedAlike(t *testing.T) {

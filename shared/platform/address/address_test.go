@@ -59,16 +59,12 @@ func TestClientsOfOneNetworkAreOneSubjectAndTheirAddressIsNotTold(t *testing.T) 
 }
 
 func TestAPersonSeesThePrefixOfANetwork(t *testing.T) {
-	for in, want := range map[string]string{
+	expect.Results(t, func(in string) string { return Network(netip.MustParseAddr(in)) }, map[string]string{
 		"203.0.113.77":        "203.0.113.0/24",
 		"::ffff:203.0.113.77": "203.0.113.0/24",
 		"2001:db8:1:2::3":     "2001:db8:1::/48",
 		"fe80::1%eth0":        "fe80::/48",
-	} {
-		if got := Network(netip.MustParseAddr(in)); got != want {
-			t.Errorf("%s is shown as %s", in, got)
-		}
-	}
+	})
 	if got := Network(netip.Addr{}); got != "unknown" {
 		t.Errorf("no address is shown as %s", got)
 	}

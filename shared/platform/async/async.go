@@ -1,5 +1,5 @@
 // Package async runs steps of a request concurrently and turns a panic in a step into its error, because an unrecovered
-// panic in a goroutine ends the process with every other request in it.
+// panic in a goroutine ends the process with every other request in it. It also pauses a request.
 package async
 
 import (
@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -100,6 +101,18 @@ func All(steps ...func() error) error {
 		}
 	}
 	return first
+}
+
+// Sleep waits for d, or until ctx ends, with its error.
+func Sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // Group is an errgroup.Group that turns a panic of a step into its error.

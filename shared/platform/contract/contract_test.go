@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/contract"
 )
 
@@ -38,16 +39,12 @@ func TestAnInstantThatIsMissingIsNull(t *testing.T) {
 }
 
 func TestALifetimeIsRoundedDownToSeconds(t *testing.T) {
-	for d, want := range map[time.Duration]int{
+	expect.Results(t, contract.Seconds, map[time.Duration]int{
 		0:                           0,
 		time.Second - 1:             0,
 		time.Second:                 1,
 		time.Hour - time.Nanosecond: 3599,
-	} {
-		if got := contract.Seconds(d); got != want {
-			t.Errorf("%v is %d seconds, want %d", d, got, want)
-		}
-	}
+	})
 }
 
 func TestABodyKeepsURLsReadable(t *testing.T) {

@@ -2,6 +2,8 @@ package media
 
 import (
 	"testing"
+
+	"vitrine/scripts/testkit/expect"
 )
 
 func TestTheServedTypeComesFromTheExtension(t *testing.T) {
@@ -27,7 +29,7 @@ func TestTheServedTypeComesFromTheExtension(t *testing.T) {
 }
 
 func TestTheRenderModeIsInferredFromTheEntrypoint(t *testing.T) {
-	for path, want := range map[string]Mode{
+	expect.Results(t, ModeOf, map[string]Mode{
 		"index.htm": HTML,
 		"README.md": Markdown,
 		"notes.txt": Text,
@@ -36,15 +38,11 @@ func TestTheRenderModeIsInferredFromTheEntrypoint(t *testing.T) {
 		"a.mov":     Video,
 		"a.pdf":     HTML,
 		"LICENSE":   HTML,
-	} {
-		if got := ModeOf(path); got != want {
-			t.Errorf("%s: %s", path, got)
-		}
-	}
+	})
 }
 
 func TestViewsGoByThePath(t *testing.T) {
-	for path, want := range map[string]View{
+	expect.Results(t, ViewOf, map[string]View{
 		"README.MD":        MarkdownView,
 		"a/main.go":        CodeView,
 		"Makefile":         CodeView,
@@ -70,11 +68,7 @@ func TestViewsGoByThePath(t *testing.T) {
 		"strange.md.exe":   NoView,
 		"Dockerfile":       CodeView,
 		"dir.md/index.txt": CodeView,
-	} {
-		if got := ViewOf(path); got != want {
-			t.Errorf("%s is shown as %q, want %q", path, got, want)
-		}
-	}
+	})
 }
 
 func TestTextIsThatOfMarkdownTablesAndNotebooks(t *testing.T) {

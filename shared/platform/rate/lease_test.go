@@ -206,11 +206,17 @@ func (h *heldCounters) Count(ctx context.Context, w Window, add, limit int) (int
 	return h.fakeCounters.Count(ctx, w, add, limit)
 }
 
+// newHeldLimiter returns a limiter whose counters hold their answers back.
+func newHeldLimiter(t *testing.T) (*Limiter, *heldCounters, *time.Time) {
+	limiter, _, now := newLimiter(t)
+	counters := &heldCounters{answer: make(chan struct{})}
+	limiter.Counters = counters
+	return limiter, counters, now
+}
+
 func TestRequestsForOneSubjectShareAWrite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		limiter, _, _ := newLimiter(t)
-		counters := &heldCounters{answer: make(chan struct{})}
-		limiter.Counters = counters
+		limiter, counters, _ := newHeldLimiter(t)
 		a := id.NewArtifact()
 		leaver, leave := context.WithCancel(t.Context())
 		left := make(chan error, 1)
@@ -239,9 +245,7 @@ func TestRequestsForOneSubjectShareAWrite(t *testing.T) {
 
 func TestABlockThatArrivesAfterItsWindowServesOnlyWhoWaited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		limiter, _, now := newLimiter(t)
-		counters := &heldCounters{answer: make(chan struct{})}
-		limiter.Counters = counters
+		limiter, counters, now := newHeldLimiter(t)
 		a := id.NewArtifact()
 		first, next := readWindow(a, *now), readWindow(a, now.Add(limits.ReadWindow))
 		waited := make(chan error)

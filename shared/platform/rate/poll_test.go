@@ -6,24 +6,21 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 )
 
 func TestAPageWaitsLongerTheMorePollsAreCounted(t *testing.T) {
-	for counted, want := range map[int]time.Duration{
+	expect.Results(t, func(counted int) time.Duration { return pollWait(counted, 6000) }, map[int]time.Duration{
 		0:      3 * time.Second,
 		300:    3 * time.Second,
 		600:    6 * time.Second,
 		3000:   30 * time.Second,
 		6000:   time.Minute,
 		10_000: time.Minute,
-	} {
-		if got := pollWait(counted, 6000); got != want {
-			t.Errorf("%d polls: %s, want %s", counted, got, want)
-		}
-	}
+	})
 }
 
 // viewers are open pages, by the instant of their next poll.

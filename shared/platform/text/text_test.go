@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/fault"
 )
 
@@ -42,7 +43,7 @@ func TestFieldsAreTrimmedAndCounted(t *testing.T) {
 }
 
 func TestOneLineHoldsNothingInvisible(t *testing.T) {
-	for given, want := range map[string]string{
+	expect.Results(t, OneLine, map[string]string{
 		"  Claude\r\nCode\t":    "Claude Code",
 		"a\u202eb\u200bc\x00d":  "abc d",
 		"<b>&":                  "<b>&",
@@ -52,11 +53,7 @@ func TestOneLineHoldsNothingInvisible(t *testing.T) {
 		"日本":                    "日本",
 		"line\u2028separated":   "line separated",
 		"no-break\u00a0space  ": "no-break space",
-	} {
-		if got := OneLine(given); got != want {
-			t.Errorf("%q becomes %q, not %q", given, got, want)
-		}
-	}
+	})
 }
 
 func TestAClientHasAShortNameOrNone(t *testing.T) {
@@ -90,14 +87,10 @@ func TestWhatProgramsSayIsCut(t *testing.T) {
 }
 
 func TestIdentifiersAreOfPrintableCharactersWithoutSpaces(t *testing.T) {
-	for given, want := range map[string]bool{
+	expect.Results(t, Identifier, map[string]bool{
 		"": true, "ada@example.test": true, "日本": true,
 		"a b": false, "a\u00a0b": false, "a\nb": false, "a\u202eb": false, "a\xff": false,
-	} {
-		if Identifier(given) != want {
-			t.Errorf("%q: want %t", given, want)
-		}
-	}
+	})
 }
 
 func TestOnlyASCIILettersLoseTheirCase(t *testing.T) {
@@ -109,7 +102,14 @@ func TestOnlyASCIILettersLoseTheirCase(t *testing.T) {
 }
 
 func TestAMessageIsLinesOfVisibleText(t *testing.T) {
-	for given, want := range map[string]string{
+	short := func(given string) string {
+		got, ok := Message(given, 100)
+		if !ok {
+			t.Errorf("%q does not fit", given)
+		}
+		return got
+	}
+	expect.Results(t, short, map[string]string{
 		"":                            "",
 		" \r\n\t\n":                   "",
 		"one":                         "one",
@@ -118,11 +118,7 @@ func TestAMessageIsLinesOfVisibleText(t *testing.T) {
 		"gpj\u202eexe\u2066\x00\x1b[": "gpjexe [",
 		"<b>&amp;</b>":                "<b>&amp;</b>",
 		"not \xff UTF-8":              "not UTF-8",
-	} {
-		if got, ok := Message(given, 100); got != want || !ok {
-			t.Errorf("%q becomes %q, not %q; it fits: %t", given, got, want, ok)
-		}
-	}
+	})
 	for given, fits := range map[string]bool{
 		strings.Repeat("é", 10):            true,
 		strings.Repeat("é", 10) + "\u200b": true, // it is counted without what is left out
@@ -177,14 +173,10 @@ func TestNoProgramOfOthersHasTheNameOfTheProduct(t *testing.T) {
 }
 
 func TestNoProgramHasTheNameOfTheDeployment(t *testing.T) {
-	for name, want := range map[string]bool{
+	expect.Results(t, func(name string) bool { return NamesProduct(name, "Example Reports") }, map[string]bool{
 		"Example Reports": true, "example-reports CLI": true, "EXAMPLEREPORTS": true, "Éxample Rеports": true,
 		"Example": false, "Reports": false, "Counterexample Reports": false, "": false,
-	} {
-		if got := NamesProduct(name, "Example Reports"); got != want {
-			t.Errorf("NamesProduct(%q) = %t", name, got)
-		}
-	}
+	})
 }
 
 func TestSizesHaveOneUnitEverywhere(t *testing.T) {

@@ -304,10 +304,7 @@ func TestT57AReadIsCountedUnlessItsLinkIsRefused(t *testing.T) {
 			c.set(e)
 			_, err := e.find(t, c.path)
 			expect.Code(t, err, c.want)
-			refused := e.counters.Counted()["refused"]
-			if n := e.counters.Spent(e.Limiter, e.store.artifact.ID); n != c.counted || refused != c.refused {
-				t.Errorf("%d reads of all and %d refusals were counted", n, refused)
-			}
+			e.counters.WantSpent(t, e.Limiter, e.store.artifact.ID, c.counted, c.refused)
 		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/publishing/artifact"
 )
@@ -41,14 +42,7 @@ func (t *task) settled(ctx context.Context, a *artifact.Artifact) (*artifact.Art
 
 // pause waits for a random time, so that edits that met do not meet again.
 func pause(ctx context.Context) error {
-	timer := time.NewTimer(shortestWait + rand.N(longestWait-shortestWait))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return async.Sleep(ctx, shortestWait+rand.N(longestWait-shortestWait))
 }
 
 // overtaken returns artifact.ErrMoved for a draft conflict if the artifact had no draft when it was read. Another edit

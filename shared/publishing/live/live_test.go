@@ -149,13 +149,15 @@ const (
 	endsAll         // those of members too
 )
 
-// changes are what may happen to what a page shows.
-var changes = map[string]struct {
+// change is what may happen to what a page shows.
+type change struct {
 	set     func(*readaccess.State)
 	ends    end
 	pointer bool
 	reads   int // strong ones of a page of a share link
-}{
+}
+
+var changes = map[string]change{
 	"nothing":             {set: func(*readaccess.State) {}},
 	"a newer revision":    {publish, endsNothing, true, 1},
 	"a new title":         {set: func(s *readaccess.State) { s.Artifact.Title = "New" }},
@@ -173,21 +175,27 @@ var changes = map[string]struct {
 	},
 }
 
-func TestAPageOfAShareLinkFollowsAndCloses(t *testing.T) {
+func eachChange(t *testing.T, check func(*testing.T, *env, change)) {
 	for name, c := range changes {
 		t.Run(name, func(t *testing.T) {
 			e := newEnv(t)
 			e.set(c.set)
-			got, err := e.Share(t.Context(), e.public, e.blob, e.shown)
-			e.want(t, got, err, c.pointer && c.ends < endsLinks, c.ends >= endsLinks)
-			if e.store.copies != 1 || e.store.reads != c.reads {
-				t.Errorf("%d copies and %d strong reads", e.store.copies, e.store.reads)
-			}
-			if got.Pointer != nil && e.pointers.through != e.public {
-				t.Errorf("the pointer is minted through %q", e.pointers.through)
-			}
+			check(t, e, c)
 		})
 	}
+}
+
+func TestAPageOfAShareLinkFollowsAndCloses(t *testing.T) {
+	eachChange(t, func(t *testing.T, e *env, c change) {
+		got, err := e.Share(t.Context(), e.public, e.blob, e.shown)
+		e.want(t, got, err, c.pointer && c.ends < endsLinks, c.ends >= endsLinks)
+		if e.store.copies != 1 || e.store.reads != c.reads {
+			t.Errorf("%d copies and %d strong reads", e.store.copies, e.store.reads)
+		}
+		if got.Pointer != nil && e.pointers.through != e.public {
+			t.Errorf("the pointer is minted through %q", e.pointers.through)
+		}
+	})
 }
 
 func TestAPageOfARevisionLinkOnlyCloses(t *testing.T) {
@@ -205,17 +213,13 @@ func TestAPageOfARevisionLinkOnlyCloses(t *testing.T) {
 }
 
 func TestAPageOfAMemberFollowsAndCloses(t *testing.T) {
-	for name, c := range changes {
-		t.Run(name, func(t *testing.T) {
-			e := newEnv(t)
-			e.set(c.set)
-			got, err := e.Member(t.Context(), e.member, e.artifact, e.shown)
-			e.want(t, got, err, c.pointer && c.ends < endsAll, c.ends >= endsAll)
-			if e.pointers.through != "" {
-				t.Errorf("the pointer is minted through %q", e.pointers.through)
-			}
-		})
-	}
+	eachChange(t, func(t *testing.T, e *env, c change) {
+		got, err := e.Member(t.Context(), e.member, e.artifact, e.shown)
+		e.want(t, got, err, c.pointer && c.ends < endsAll, c.ends >= endsAll)
+		if e.pointers.through != "" {
+			t.Errorf("the pointer is minted through %q", e.pointers.through)
+		}
+	})
 }
 
 // want checks what a page was told.

@@ -56,6 +56,11 @@ func unknownView(ctx context.Context, s Source, b *body, q Query) error {
 
 // plain shows the text of any file, or says that the file is not text.
 func (s Source) plain(ctx context.Context, b *body) error {
+	return s.numberedText(ctx, b, escapedLines)
+}
+
+// numberedText shows a text by its lines as HTML, or says that the file is not text.
+func (s Source) numberedText(ctx context.Context, b *body, lines func(text string) []string) error {
 	text, err := s.shownText(ctx, b)
 	if err != nil {
 		return err
@@ -64,7 +69,7 @@ func (s Source) plain(ctx context.Context, b *body) error {
 		b.note("This file is not text, so there is nothing to show.")
 		return nil
 	}
-	numbered(b, escapedLines(text), s.Path)
+	numbered(b, lines(text), s.Path)
 	return nil
 }
 

@@ -13,16 +13,7 @@ func init() { views[media.LogView] = viewer{show: logView, weight: 40, most: max
 
 // logView shows a text with the colours that terminals show.
 func logView(ctx context.Context, s Source, b *body, _ Query) error {
-	text, err := s.shownText(ctx, b)
-	if err != nil {
-		return err
-	}
-	if !isText(text) {
-		b.note("This file is not text, so there is nothing to show.")
-		return nil
-	}
-	numbered(b, terminalLines(text), s.Path)
-	return nil
+	return s.numberedText(ctx, b, terminalLines)
 }
 
 // control matches what a terminal does not print: control sequences, titles of windows, and single control characters.

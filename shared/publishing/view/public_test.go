@@ -74,13 +74,24 @@ func TestTheBundleOfAPublicViewEndsWithIt(t *testing.T) {
 	}
 }
 
+// counting is how a read ends, and what it is counted against.
+type counting struct {
+	set     func(*env)
+	counted int // against what all readers of the artifact share
+	refused int // against the refused reader
+	want    fault.Code
+}
+
+func (c counting) check(t *testing.T, read func(*env) error) {
+	t.Helper()
+	e := newEnv(t)
+	c.set(e)
+	expect.Code(t, read(e), c.want)
+	e.counters.WantSpent(t, e.Limiter, e.store.artifact.ID, c.counted, c.refused)
+}
+
 func TestAPublicViewIsCountedUnlessItsTokenIsRefused(t *testing.T) {
-	for name, c := range map[string]struct {
-		set     func(*env)
-		counted int // against what all readers of the artifact share
-		refused int // against the refused reader
-		want    fault.Code
-	}{
+	for name, c := range map[string]counting{
 		"an open one is counted": {func(*env) {}, 1, 0, ""},
 		"one of a deleted artifact is counted": {
 			func(e *env) { e.store.artifact.Status = artifact.Deleted }, 1, 0, fault.NotFound,
@@ -102,14 +113,7 @@ func TestAPublicViewIsCountedUnlessItsTokenIsRefused(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := newEnv(t)
-			c.set(e)
-			_, err := e.Public(t.Context(), e.tokens[1])
-			expect.Code(t, err, c.want)
-			refused := e.counters.Counted()["refused"]
-			if n := e.counters.Spent(e.Limiter, e.store.artifact.ID); n != c.counted || refused != c.refused {
-				t.Errorf("%d reads of all and %d refusals were counted", n, refused)
-			}
+			c.check(t, func(e *env) error { _, err := e.Public(t.Context(), e.tokens[1]); return err })
 		})
 	}
 }

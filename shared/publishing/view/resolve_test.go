@@ -98,12 +98,7 @@ func TestT57ALinkIsRefusedAlikeForEveryReason(t *testing.T) {
 		e.toRevision(0)
 		e.store.revisions[e.revisions[0]] = artifact.Revision{Status: artifact.Retained}
 	}
-	for name, c := range map[string]struct {
-		set     func(*env)
-		counted int
-		refused int
-		want    fault.Code
-	}{
+	for name, c := range map[string]counting{
 		"an open one is counted": {func(*env) {}, 1, 0, ""},
 		"a revoked one":          {func(e *env) { e.store.link.RevokedAt = now }, 0, 1, fault.NotFound},
 		"one that was closed": {
@@ -120,14 +115,7 @@ func TestT57ALinkIsRefusedAlikeForEveryReason(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := newEnv(t)
-			c.set(e)
-			_, err := e.resolve(t)
-			expect.Code(t, err, c.want)
-			refused := e.counters.Counted()["refused"]
-			if n := e.counters.Spent(e.Limiter, e.store.artifact.ID); n != c.counted || refused != c.refused {
-				t.Errorf("%d reads of all and %d refusals were counted", n, refused)
-			}
+			c.check(t, func(e *env) error { _, err := e.resolve(t); return err })
 		})
 	}
 }
