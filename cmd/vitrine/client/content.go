@@ -101,7 +101,8 @@ func (d *fileDownload) begin(resp *http.Response) error {
 	if err != nil {
 		return err
 	}
-	d.sum, d.done, d.tag = sha256.New(), 0, resp.Header.Get("ETag")
+	d.done, d.tag = 0, resp.Header.Get("ETag")
+	d.sum = sha256.New()
 	d.to = &sink{to: io.MultiWriter(to, d.sum)}
 	return nil
 }
