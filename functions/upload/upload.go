@@ -36,7 +36,7 @@ func (h *Host) routes() []web.Route {
 			ConcurrentLimits: true,
 			Errors: []fault.Code{
 				fault.ArtifactNotFound, fault.DraftRevisionConflict, fault.EntrypointNotInRevision, fault.FileCountCapExceeded,
-				fault.FileSizeCapExceeded, fault.RevisionCeilingExceeded, fault.RevisionSizeCapExceeded,
+				fault.FileSizeCapExceeded, fault.PatchConflict, fault.RevisionCeilingExceeded, fault.RevisionSizeCapExceeded,
 				fault.StorageUnavailable, fault.UploadSessionExpired,
 				fault.UploadSessionNotFound, fault.WriteAllowanceExceeded,
 			},

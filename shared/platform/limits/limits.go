@@ -16,12 +16,15 @@ const (
 	PathParts    = 64       // segments of a file path
 	TitleRunes   = 160
 	FilesPerTree = 100 // files of a session and of a view
-	DefaultPage  = 50
-	MaxPage      = 100
-	CursorLength = 500
-	InlineAnswer = 5 * MiB   // largest encoded answer that carries a file's text
-	MCPBody      = 5_500_000 // largest request of the MCP host; its gateway passes it on in one piece
-	MCPText      = 4 * MiB   // characters of a text that a tool takes
+
+	PatchedFile     = 8 * MiB  // base, diff and result of a file that is uploaded as a diff, each
+	PatchedTogether = 64 * MiB // all of them in a session
+	DefaultPage     = 50
+	MaxPage         = 100
+	CursorLength    = 500
+	InlineAnswer    = 5 * MiB   // largest encoded answer that carries a file's text
+	MCPBody         = 5_500_000 // largest request of the MCP host; its gateway passes it on in one piece
+	MCPText         = 4 * MiB   // characters of a text that a tool takes
 )
 
 // The largest numbers that the policy of a deployment may give to a tier.

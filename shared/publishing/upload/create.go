@@ -178,6 +178,9 @@ func (s *Service) plan(
 	if err := d.check(by.Policy, r.Entrypoint); err != nil {
 		return nil, nil, err
 	}
+	if err := checkPatches(d.files, known); err != nil {
+		return nil, nil, err
+	}
 	indexed, err := s.lookup(ctx, session.Home, d.files, known)
 	if err != nil {
 		return nil, nil, err

@@ -2,6 +2,7 @@ package upload
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -165,6 +166,12 @@ func TestF65T64APatchAppliesExactlyAndWithinTheCaps(t *testing.T) {
 		"too much of two results": {
 			func(f *finalizer) { f.patchesPage(); f.by.Policy.ArtifactSize = 19 }, fault.RevisionSizeCapExceeded, byPatch,
 		},
+		"too much of a result for a patch": {
+			func(f *finalizer) { f.patchesLarge(1, limits.PatchedFile+1) }, fault.PatchConflict, "f0.txt: apply_failed: base",
+		},
+		"too much for the patches of a session": {
+			func(f *finalizer) { f.patchesLarge(5, limits.PatchedTogether/10) }, fault.PatchConflict, "f4.txt: apply_failed: base",
+		},
 		"too many files": {func(f *finalizer) { f.by.Policy.FileCount = 2 }, fault.FileCountCapExceeded, ""},
 		"a base that is gone": {
 			func(f *finalizer) { delete(f.store.objects, tree.Object{Session: "old", Entry: 1}) },
@@ -197,6 +204,38 @@ func TestF65T64APatchAppliesExactlyAndWithinTheCaps(t *testing.T) {
 	f.by.Policy.ArtifactSize, f.by.Policy.FileCount = 12, 3
 	_, err := f.finalize(t)
 	expect.Code(t, err, "")
+	f = newPartial()
+	f.patchesLarge(3, limits.PatchedFile)
+	_, err = f.finalize(t)
+	expect.Code(t, err, "")
+}
+
+func TestPatchesThatAreTooLargeAreRefusedBeforeAnythingIsSent(t *testing.T) {
+	const mib = limits.MiB
+	declare := func(sizes ...int64) (files []declared, base tree.Tree) {
+		for n := 0; n < len(sizes); n += 2 {
+			path := fmt.Sprint(n)
+			files = append(files, declared{path: path, size: sizes[n+1], patch: &Patch{}})
+			base = append(base, tree.File{Path: path, Size: sizes[n]})
+		}
+		return files, base
+	}
+	for name, c := range map[string]struct {
+		sizes []int64 // of base and diff, in turns
+		want  fault.Code
+	}{
+		"as large as may be": {[]int64{8 * mib, 8 * mib}, ""},
+		"a larger base":      {[]int64{8*mib + 1, 1}, fault.PatchConflict},
+		"a larger diff":      {[]int64{1, 8*mib + 1}, fault.PatchConflict},
+		"as much as may be":  {slices.Repeat([]int64{8 * mib}, 8), ""},
+		"more together":      {append(slices.Repeat([]int64{8 * mib}, 8), 1, 1), fault.PatchConflict},
+	} {
+		t.Run(name, func(t *testing.T) {
+			files, base := declare(c.sizes...)
+			files = append(files, declared{path: "whole", size: 20 * mib}, declared{path: "not in the base", patch: &Patch{}})
+			expect.Code(t, checkPatches(files, base), c.want)
+		})
+	}
 }
 
 func TestF65OnePatchOfNineThatDoesNotFitRefusesAllAndStoresNothing(t *testing.T) {
@@ -290,6 +329,26 @@ func TestWhatARevisionCannotTakeIsRefusedBeforeItsBytesAreRead(t *testing.T) {
 				t.Errorf("%d objects were read", f.store.opened)
 			}
 		})
+	}
+}
+
+// patchesLarge makes the manifest some diffs that add a line to a file each, so that it has this size.
+func (f *finalizer) patchesLarge(files, size int) {
+	const line = "a line\n"
+	const diff = "@@ -1,0 +2 @@\n+" + line
+	before := strings.Repeat("x", size-len(line)-1) + "\n"
+	patch := &Patch{Base: tree.DigestOf(before), Result: tree.DigestOf(before + line)}
+	f.by.Policy = limits.Policy{FileSize: 1 << 30, ArtifactSize: 1 << 30, FileCount: 100}
+	f.attempt.Entries, f.store.objects = nil, map[tree.Object]string{}
+	f.store.base.Tree = tree.Tree{{Path: "index.html"}}
+	for n := range files {
+		old := tree.Object{Session: "old", Entry: n}
+		e := Entry{Path: fmt.Sprintf("f%d.txt", n), Object: f.object(n), Patch: patch, Size: int64(len(diff))}
+		f.attempt.Entries = append(f.attempt.Entries, e)
+		f.store.base.Tree = append(f.store.base.Tree,
+			tree.File{Path: e.Path, Size: int64(len(before)), SHA256: patch.Base, Object: old})
+		f.store.objects[old] = before
+		f.store.objects[tree.Object{Session: f.attempt.Session.ID, Entry: n, Diff: true}] = diff
 	}
 }
 

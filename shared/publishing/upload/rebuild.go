@@ -63,6 +63,14 @@ type patchedFile struct {
 	after        []byte
 }
 
+// size returns how many bytes its base and its diff have.
+func (f *patchedFile) size() int64 {
+	if f.old == nil {
+		return f.entry.Size
+	}
+	return f.old.Size + f.entry.Size
+}
+
 // patchedFiles returns the declared files that are uploaded as diffs.
 func patchedFiles(entries []Entry, base, files tree.Tree) (out []*patchedFile) {
 	before, after := base.Index(), files.Index()
@@ -79,11 +87,33 @@ func patchedFiles(entries []Entry, base, files tree.Tree) (out []*patchedFile) {
 	return out
 }
 
-// rebuild applies every diff of a session to its base, fills in the results and stores them, all within the caps of p.
-// It holds all results in memory, but of the base and the diffs only readTogether bytes.
+// checkPatches refuses files that are uploaded as diffs against a base of this tree, where they or their bases are larger
+// than memory should hold. What is not in the tree is refused when it is applied.
+func checkPatches(files []declared, base tree.Tree) error {
+	together, at := int64(0), base.Index()
+	for _, f := range files {
+		if f.patch == nil {
+			continue
+		}
+		old := int64(0)
+		if n, ok := at[f.path]; ok {
+			old = base[n].Size
+		}
+		if together += old + f.size; max(old, f.size) > limits.PatchedFile || together > limits.PatchedTogether {
+			return patchTooLarge(f.path)
+		}
+	}
+	return nil
+}
+
+// rebuild applies every diff of a session to its base, fills in the results and stores them, all within the caps of p and
+// those of patches. It holds all results in memory, but of the base and the diffs only readTogether bytes.
 func (s *Service) rebuild(ctx context.Context, a Attempt, base, files tree.Tree, p limits.Policy) error {
 	results, fetched := patchedFiles(a.Entries, base, files), 0
-	room := p.ArtifactSize - files.Size()
+	room, left := p.ArtifactSize-files.Size(), int64(limits.PatchedTogether)
+	for _, r := range results {
+		left -= r.size()
+	}
 	for n, r := range results {
 		if n == fetched {
 			fetched += together(results[n:])
@@ -91,14 +121,16 @@ func (s *Service) rebuild(ctx context.Context, a Attempt, base, files tree.Tree,
 				return err
 			}
 		}
-		err := r.apply(min(room, p.FileSize))
+		most := min(limits.PatchedFile, left)
+		err := r.apply(min(room, p.FileSize, most))
 		if errors.Is(err, patch.ErrTooLarge) {
-			err = tooLarge(r.entry.Path, room, p)
+			err = tooLarge(r.entry.Path, room, most, p)
 		}
 		if err != nil {
 			return err
 		}
 		room -= int64(len(r.after))
+		left -= int64(len(r.after))
 		r.file.Size, r.file.SHA256 = int64(len(r.after)), r.entry.Patch.Result
 		if len(r.after) == 0 {
 			r.file.Object = tree.Object{}
@@ -114,10 +146,7 @@ const readTogether = 32 * limits.MiB
 func together(files []*patchedFile) int {
 	size := int64(0)
 	for n, r := range files {
-		if r.old != nil {
-			size += r.old.Size
-		}
-		if size += r.entry.Size; n > 0 && size > readTogether {
+		if size += r.size(); n > 0 && size > readTogether {
 			return n
 		}
 	}
@@ -159,9 +188,12 @@ func (s *Service) write(ctx context.Context, home id.Workspace, results []*patch
 	return g.Wait()
 }
 
-// tooLarge returns the refusal of the cap that leaves less room for a result.
-func tooLarge(path string, room int64, p limits.Policy) error {
-	if room < p.FileSize {
+// tooLarge returns the refusal of the cap that leaves the least room for a result; most is that of patches.
+func tooLarge(path string, room, most int64, p limits.Policy) error {
+	switch {
+	case most < min(room, p.FileSize):
+		return patchTooLarge(path)
+	case room < p.FileSize:
 		return fault.New(fault.RevisionSizeCapExceeded,
 			"with the result of the patch of %q the files have more than %d bytes together", path, p.ArtifactSize)
 	}
@@ -182,6 +214,13 @@ func (f *patchedFile) apply(limit int64) (err error) {
 		return patchConflict(f.entry.Path, patch.ResultMismatch)
 	}
 	return nil
+}
+
+// patchTooLarge returns the refusal of a patch that its file should not be uploaded by.
+func patchTooLarge(path string) error {
+	return fault.New(fault.PatchConflict,
+		"patch_conflict: %s: %s: base, diff and result may have %d bytes each, and those of all files %d; upload the whole file",
+		path, patch.Inapplicable, limits.PatchedFile, limits.PatchedTogether)
 }
 
 // patchConflict returns the refusal of a patch, in the words that clients know.
