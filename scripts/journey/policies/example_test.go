@@ -67,7 +67,12 @@ var examples = []example{
 // startExample starts a deployment with a policy of the documentation.
 func startExample(t *testing.T, file string) *harness.BackendEnv {
 	t.Helper()
-	packed := harness.Must(policy.Load(filepath.Join("../../../docs/policies", file), policy.Deployment{}))(t).File
+	return start(t, filepath.Join("../../../docs/policies", file))
+}
+
+func start(t *testing.T, file string) *harness.BackendEnv {
+	t.Helper()
+	packed := harness.Must(policy.Load(file, policy.Deployment{}))(t).File
 	packedFile := filepath.Join(t.TempDir(), "policy.json")
 	harness.NoError(t, os.WriteFile(packedFile, packed, 0o600))
 	return harness.NewBackendEnv(t, func(o *stack.Options) { o.PolicyFile = packedFile })

@@ -3,6 +3,7 @@ package policies
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -51,6 +52,30 @@ func TestTheExamplesInABrowser(t *testing.T) {
 			look("link")
 		})
 	}
+}
+
+func TestPagesSayThatScriptsAreOff(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "policy.json")
+	harness.NoError(t, os.WriteFile(file, []byte(`{"members": {"scripts": "off"}, "brand": {"name": "Quiet pages"}}`), 0o600))
+	e, p := start(t, file), browser.Open(t)
+	member := keyOf(t, e, e.SignedIn(t, "ada@example.com"))
+	const page = `<!doctype html><h1 id=said>Still</h1><script>said.textContent = "ran"</script>`
+	published, err := member.PublishFiles(ctx, "Still", "", harness.Page(page))
+	harness.NoError(t, err)
+	view, err := member.AgentView(ctx, published.ArtifactID)
+	harness.NoError(t, err)
+	if found := fmt.Sprint(view.PageWarnings); !strings.Contains(found, "scripts_off") || strings.Contains(found, "claim") {
+		t.Errorf("the findings are %s", found)
+	}
+	const says = "Quiet pages does not run the scripts of pages"
+	p.Go(harness.ShareURL(t, member, published.ArtifactID))
+	p.Frame(e.Origins.Content).WaitText("Still")
+	p.WaitText(says)
+	p.Screenshot("scripts-off")
+	p.Go(e.Origins.App + "/api/auth/sign-in?returnPathname=/v/" + string(published.ArtifactID))
+	p.SignIn("ada@example.com")
+	p.Frame(e.Origins.Content).WaitText("Still")
+	p.WaitText(says)
 }
 
 // scripted is a page with a script from each host.
