@@ -281,7 +281,7 @@ func (p *publication) store(ctx context.Context, plan client.Plan) error {
 	if p.watched {
 		return p.account.Upload(ctx, plan, unseen{})
 	}
-	progress := p.screen.Progress(plan.Stats.UploadedFiles, plan.Stats.UploadedBytes)
+	progress := p.screen.Progress(p.stats.UploadedFiles, p.stats.UploadedBytes, p.stats.ReusedFiles)
 	defer progress.Stop()
 	return p.account.Upload(ctx, plan, progress)
 }

@@ -27,9 +27,16 @@ type Progress struct {
 	bar    sync.WaitGroup
 }
 
-// Progress begins to show an upload. Stop ends it.
-func (s *Screen) Progress(files int, bytes int64) *Progress {
-	return s.begin(files, bytes, fmt.Sprintf("Uploading %s (%s)", Count(files, "file"), Bytes(bytes)))
+// Progress begins to show an upload. there is how many files the server has already. Stop ends it.
+func (s *Screen) Progress(files int, bytes int64, there int) *Progress {
+	note := fmt.Sprintf("Uploading %s (%s)", Count(files, "file"), Bytes(bytes))
+	switch {
+	case there == 1:
+		note += "; 1 is there already"
+	case there > 1:
+		note += fmt.Sprintf("; %d are there already", there)
+	}
+	return s.begin(files, bytes, note)
 }
 
 // Download begins to show the download of one file. Done updates it, and Stop ends it.

@@ -115,7 +115,7 @@ func TestQuiet(t *testing.T) {
 	if e := s.Result("first", Row{"Name", "value"}); e != nil {
 		t.Fatal(e)
 	}
-	p := s.Progress(1, 1)
+	p := s.Progress(1, 1, 0)
 	p.Stop()
 	if out.String() != "first\n" || err.Len() > 0 {
 		t.Errorf("stdout %q, stderr %q", out.String(), err.String())
@@ -147,7 +147,7 @@ func TestProgressBar(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out, err output.Buffer
 		s := New(Options{Out: &out, Err: &err, Environ: onTTY})
-		p := s.Progress(3, 1000)
+		p := s.Progress(3, 1000, 0)
 		pass(299 * time.Millisecond)
 		if err.String() != "" {
 			t.Fatalf("a bar before its time: %q", err.String())
@@ -173,7 +173,7 @@ func TestProgressBar(t *testing.T) {
 func TestShortWorkShowsNoBar(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out, err output.Buffer
-		p := New(Options{Out: &out, Err: &err, Environ: onTTY}).Progress(3, 1000)
+		p := New(Options{Out: &out, Err: &err, Environ: onTTY}).Progress(3, 1000, 0)
 		p.Sent(1000)
 		p.Stop()
 		if out.String() != "" || err.String() != "" {
@@ -184,16 +184,19 @@ func TestShortWorkShowsNoBar(t *testing.T) {
 
 func TestProgressInPlainTextIsTwoLines(t *testing.T) {
 	for _, tt := range []struct {
-		o    Options
-		want string
+		o     Options
+		there int
+		want  string
 	}{
-		{Options{}, "Uploading 2 files (1 kB)\nUploaded 2 files\n"},
-		{Options{JSON: true}, ""},
+		{Options{}, 0, "Uploading 2 files (1 kB)\nUploaded 2 files\n"},
+		{Options{}, 1, "Uploading 2 files (1 kB); 1 is there already\nUploaded 2 files\n"},
+		{Options{}, 98, "Uploading 2 files (1 kB); 98 are there already\nUploaded 2 files\n"},
+		{Options{JSON: true}, 98, ""},
 	} {
 		var out, err output.Buffer
 		tt.o.Out, tt.o.Err = &out, &err
 		s := New(tt.o)
-		p := s.Progress(2, 1024)
+		p := s.Progress(2, 1024, tt.there)
 		p.Sent(1024)
 		p.Stored()
 		p.Stored()
