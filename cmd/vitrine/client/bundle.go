@@ -55,16 +55,11 @@ func (d *Deployment) DownloadBundle(
 		to:      to,
 		observe: observe,
 	}
-	for {
-		before, _ := to.Kept()
-		err := d.caller.retry(ctx, w.attempt)
-		if err == nil {
-			return w.verify()
-		}
-		if after, _ := to.Kept(); after <= before || !failure.Of(err).Transient || ctx.Err() != nil {
-			return Archive{}, err
-		}
+	kept := func() int64 { size, _ := to.Kept(); return size }
+	if err := d.caller.keepOn(ctx, kept, w.attempt); err != nil {
+		return Archive{}, err
 	}
+	return w.verify()
 }
 
 // bundleDownload is the download of one archive.

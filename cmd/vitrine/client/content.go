@@ -33,17 +33,11 @@ func (d *Deployment) Download(ctx context.Context, f contract.AgentViewFile, ope
 		return err
 	}
 	w := &fileDownload{caller: d.caller, file: f, open: open}
-	for {
-		before := w.done
-		err := d.caller.retry(ctx, func(ctx context.Context) error {
-			ctx, cancel := context.WithTimeout(ctx, setup+time.Duration(f.SizeBytes/minRate)*time.Second)
-			defer cancel()
-			return w.attempt(ctx)
-		})
-		if err == nil || w.done <= before || !failure.Of(err).Transient || ctx.Err() != nil {
-			return err
-		}
-	}
+	return d.caller.keepOn(ctx, func() int64 { return w.done }, func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, setup+time.Duration(f.SizeBytes/minRate)*time.Second)
+		defer cancel()
+		return w.attempt(ctx)
+	})
 }
 
 // fileDownload is the download of one file.

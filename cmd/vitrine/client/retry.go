@@ -59,6 +59,17 @@ func (c *Caller) retry(ctx context.Context, attempt func(context.Context) error)
 	}
 }
 
+// keepOn is retry as long as each round of attempts brings new bytes; arrived returns how many there are.
+func (c *Caller) keepOn(ctx context.Context, arrived func() int64, attempt func(context.Context) error) error {
+	for {
+		before := arrived()
+		err := c.retry(ctx, attempt)
+		if err == nil || arrived() <= before || !failure.Of(err).Transient || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
 // worth reports whether another attempt makes sense after try attempts that waited for this long in total.
 func (p RetryPolicy) worth(f *failure.Failure, try int, waited time.Duration) bool {
 	if f.Code == fault.IdempotencyInFlight {
