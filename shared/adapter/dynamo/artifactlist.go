@@ -18,29 +18,12 @@ import (
 )
 
 // Revisions implements artifact.History.
-func (s Artifacts) Revisions(ctx context.Context, a id.Artifact) ([]artifact.Revision, error) {
-	condition := "#pk = :artifact AND begins_with(#sk, :revisions)"
-	in := &dynamodb.QueryInput{
-		TableName:                 &s.tables.Core,
-		KeyConditionExpression:    &condition,
-		ExpressionAttributeNames:  names(condition),
-		ConsistentRead:            aws.Bool(true),
-		ExpressionAttributeValues: values{"artifact": artifactKey(a).pk, "revisions": revisionKey(a, "").sk}.attributes(),
-	}
-	var out []artifact.Revision
-	for {
-		page, err := s.client.Query(ctx, in)
-		if err != nil {
-			return nil, unavailable(err)
-		}
-		for _, i := range page.Items {
-			out = append(out, *readRevision(i, a, sortID[id.Revision](item(i).key())))
-		}
-		if page.LastEvaluatedKey == nil {
-			return out, nil
-		}
-		in.ExclusiveStartKey = page.LastEvaluatedKey
-	}
+func (s Artifacts) Revisions(ctx context.Context, a id.Artifact) (out []artifact.Revision, err error) {
+	err = s.below(ctx, revisionKey(a, ""), func(i item) error {
+		out = append(out, *readRevision(i, a, sortID[id.Revision](i.key())))
+		return nil
+	})
+	return out, err
 }
 
 // List implements artifact.Listing. It merges the partitions of the index that hold parts of the list, reading each
