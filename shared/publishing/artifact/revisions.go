@@ -47,9 +47,13 @@ func (s *Service) Revisions(
 
 // pageOf returns the revisions after a place, and the place of the last one if more follow.
 func pageOf(all []Revision, after string, limit int) (page []Revision, next string) {
-	slices.SortFunc(all, func(x, y Revision) int { return cmp.Compare(y.place(), x.place()) })
+	places := make(map[id.Revision]string, len(all))
+	for _, r := range all {
+		places[r.ID] = r.place()
+	}
+	slices.SortFunc(all, func(x, y Revision) int { return cmp.Compare(places[y.ID], places[x.ID]) })
 	if after != "" {
-		all = slices.DeleteFunc(all, func(r Revision) bool { return r.place() >= after })
+		all = slices.DeleteFunc(all, func(r Revision) bool { return places[r.ID] >= after })
 	}
 	for _, r := range all {
 		if r.Status == Draft {
@@ -60,7 +64,7 @@ func pageOf(all []Revision, after string, limit int) (page []Revision, next stri
 	if len(all) <= most {
 		return all, ""
 	}
-	return all[:most], all[most-1].place()
+	return all[:most], places[all[most-1].ID]
 }
 
 // place is where a revision stands in a list: the list is in the reverse order of these texts.
