@@ -178,8 +178,10 @@ func (s *Service) plan(
 	if err := d.check(by.Policy, r.Entrypoint); err != nil {
 		return nil, nil, err
 	}
-	if err := checkPatches(d.files, known); err != nil {
-		return nil, nil, err
+	if session.Diffs {
+		if err := checkPatches(d.files, known); err != nil {
+			return nil, nil, err
+		}
 	}
 	indexed, err := s.lookup(ctx, session.Home, d.files, known)
 	if err != nil {

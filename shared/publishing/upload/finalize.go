@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"slices"
 	"time"
 
 	"vitrine/shared/identity/credential"
@@ -163,7 +162,7 @@ func (s *Service) claim(ctx context.Context, a Attempt, owner string, now time.T
 		files, err = s.Objects.List(reading, a.Session.Home, a.Session.ID, false)
 		return err
 	})
-	if slices.ContainsFunc(a.Entries, func(e Entry) bool { return e.Patch != nil }) {
+	if havePatches(a.Entries) {
 		g.Go(func() (err error) {
 			diffs, err = s.Objects.List(reading, a.Session.Home, a.Session.ID, true)
 			return err

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"io"
+	"slices"
 
 	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/fault"
@@ -54,6 +55,10 @@ type Patch struct {
 	Result tree.Digest // of the rebuilt file
 }
 
+func havePatches(entries []Entry) bool {
+	return slices.ContainsFunc(entries, func(e Entry) bool { return e.Patch != nil })
+}
+
 // patchedFile is a file that is uploaded as a diff, with its result.
 type patchedFile struct {
 	entry        Entry
@@ -73,6 +78,9 @@ func (f *patchedFile) size() int64 {
 
 // patchedFiles returns the declared files that are uploaded as diffs.
 func patchedFiles(entries []Entry, base, files tree.Tree) (out []*patchedFile) {
+	if !havePatches(entries) {
+		return nil // as for most sessions, which need no index
+	}
 	before, after := base.Index(), files.Index()
 	for _, e := range entries {
 		if e.Patch == nil {
