@@ -149,7 +149,8 @@ func (h *Host) warnedFiles(r lint.Report) (files []pages.WarnedFile) {
 	return files
 }
 
-// showLinks adds a page of links, and what leads to the others. For links on other pages it relies on what the artifact records.
+// showLinks adds a page of links, and what leads to other pages. For links on those it relies on what the artifact
+// records.
 func (h *Host) showLinks(p *pages.ArtifactPage, a *shownArtifact) {
 	numbers := map[string]int{}
 	for _, row := range p.Revisions {

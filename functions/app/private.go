@@ -147,7 +147,8 @@ func (h *Host) seen(r *http.Request, v browserSession) (*seenArtifact, error) {
 	)
 }
 
-// revisionsOf lists the newest revisions of an artifact, as many as a page of them has. An artifact with a single published one needs no read.
+// revisionsOf lists the newest revisions of an artifact, as many as a page of them has. An artifact with a single published
+// one needs no read.
 func (h *Host) revisionsOf(ctx context.Context, v browserSession, a *artifact.Artifact) ([]artifact.Revision, error) {
 	if a.Number == 1 {
 		return []artifact.Revision{{

@@ -8,15 +8,14 @@ import "time"
 const (
 	MiB = 1 << 20
 
-	JSONBody     = 1 * MiB  // largest JSON request body
-	FormBody     = 64 << 10 // largest form, and any other short body
-	SchemaFile   = 25 * MiB // largest file that a session of any tier may declare
-	Text         = 4 * MiB  // largest text that a caller sends inline or edits in place
-	PathBytes    = 1024     // UTF-8 bytes of a file path
-	PathParts    = 64       // segments of a file path
-	TitleRunes   = 160
-	FilesPerTree = 100 // files of a session and of a view
-
+	JSONBody        = 1 * MiB  // largest JSON request body
+	FormBody        = 64 << 10 // largest form, and any other short body
+	SchemaFile      = 25 * MiB // largest file that a session of any tier may declare
+	Text            = 4 * MiB  // largest text that a caller sends inline or edits in place
+	PathBytes       = 1024     // UTF-8 bytes of a file path
+	PathParts       = 64       // segments of a file path
+	TitleRunes      = 160
+	FilesPerTree    = 100      // files of a session and of a view
 	PatchedFile     = 8 * MiB  // base, diff and result of a file that is uploaded as a diff, each
 	PatchedTogether = 64 * MiB // all of them in a session
 	DefaultPage     = 50

@@ -67,7 +67,8 @@ func safe(name string) string {
 type names struct {
 	files   map[string]bool // taken names, folded
 	folders map[string]bool // folders of all paths, folded
-	twins   map[string]int  // how many names were tried for paths of a folded name, so that thousands of twins cost as much each
+	// twins counts the names that were tried for paths of the same folded name, so that thousands of them cost as much each.
+	twins map[string]int
 }
 
 // fold returns the form of a name that file systems compare if they ignore case and composition.
