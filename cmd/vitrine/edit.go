@@ -127,8 +127,8 @@ type editing struct {
 // maxEditAttempts is how often an edit starts over because another revision was published in between.
 const maxEditAttempts = 3
 
-// maxFile is the largest size of a file, in bytes.
-const maxFile = limits.SchemaFile
+// maxFile is the largest size of a file that edits change, in bytes. Larger ones are no texts that anybody edits by hand.
+const maxFile = 25 * limits.MiB
 
 // errNewer means that another revision was published during an edit.
 var errNewer = errors.New("a newer revision is there")

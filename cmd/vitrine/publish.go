@@ -307,7 +307,7 @@ With --dry-run --json: dry_run, title, entrypoint, files[{path, size_bytes, sha2
   listing if readers see the list first.
 
 Which files:
-  - publishes what stdin holds, up to 25 MiB, as one file: --name, or else index.html for what
+  - publishes what stdin holds, up to 180 MiB, as one file: --name, or else index.html for what
   begins like HTML, and index.md for other text.
   A folder is published whole. Its entrypoint is index.html, index.md, README.md or
   index.htm, or its only file; for another one use --entrypoint. Without one, readers see the list

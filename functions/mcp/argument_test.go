@@ -62,9 +62,9 @@ func TestArgumentsThatDoNotFitAreToldToTheModel(t *testing.T) {
 		"nothing": {"multi_edit", edits(object{"old_string": nil, "new_string": "b"}),
 			"edits[1].old_string must be text of 1 to 4194304 characters"},
 		"a negative size": {"prepare_upload", files(-1),
-			"files[0].size_bytes must be a whole number from 0 to 26214400"},
+			"files[0].size_bytes must be a whole number from 0 to 188743680"},
 		"a half size": {"prepare_upload", files(1.5),
-			"files[0].size_bytes must be a whole number from 0 to 26214400"},
+			"files[0].size_bytes must be a whole number from 0 to 188743680"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := e.toolAnswer(t, tt.tool, tt.args)

@@ -17,6 +17,10 @@ import (
 	"vitrine/shared/publishing/upload"
 )
 
+// maxFiles is the largest number of files that a tool takes, because an answer has an address and a command line for
+// each of them.
+const maxFiles = 100
+
 // uploadTools publish files that are sent by PUT.
 func (h *Host) uploadTools() toolset {
 	return toolset{h.prepareUpload(), h.publishUpload()}
@@ -50,11 +54,12 @@ func (h *Host) prepareUpload() *tool {
 		name:  "prepare_upload",
 		title: "Upload files",
 		description: "Declare the files of a new artifact, or of a new revision of artifact_id, and get a PUT address with a " +
-			"curl line for each. Send sha256 to skip bytes that are known. Then call publish_upload.",
+			"curl line for each. Send sha256 to skip bytes that are known. Then call publish_upload. More than 100 files, or " +
+			"large ones: the vitrine CLI.",
 		scopes: both,
 		input: object(
 			with("title", title()),
-			with("files", list(file, 1, limits.FilesPerTree)),
+			with("files", list(file, 1, maxFiles)),
 			may("artifact_id", artifactID()),
 			may("entrypoint", told(text(1, 4096), "The file that opens first; index.html, index.md or README.md where there is one.")),
 			may("listing", told(boolean(), "Open the list of files first, images as a gallery; so it is for several files of which "+

@@ -80,8 +80,8 @@ const (
 	exportPrefix = "x/"
 )
 
-// lastEntry is the highest entry number that fits the three digits of a key.
-const lastEntry = 999
+// lastEntry is the highest entry number that a key has.
+const lastEntry = 9999
 
 // key returns the name of an object: o/{home}/{session}/{entry} for a file, and d/… for a diff. No other code spells
 // these keys.
@@ -90,8 +90,11 @@ func key(home id.Workspace, o tree.Object) (string, error) {
 		return "", fmt.Errorf("entry %d of session %s has no object", o.Entry, o.Session)
 	}
 	folder, err := prefix(home, o.Session, o.Diff)
-	return folder + strconv.Itoa(lastEntry + 1 + o.Entry)[1:], err // three digits
+	return folder + number(o.Entry), err
 }
+
+// number returns the end of a key: at least three digits, as keys had when they had no more.
+func number(entry int) string { return fmt.Sprintf("%03d", entry) }
 
 // prefix returns what the keys of a session's files, or of its diffs, begin with, and no other keys do.
 func prefix(home id.Workspace, s id.Session, diffs bool) (string, error) {
@@ -109,7 +112,7 @@ func prefix(home id.Workspace, s id.Session, diffs bool) (string, error) {
 func entry(folder, key string) int {
 	name := strings.TrimPrefix(key, folder)
 	n, err := strconv.Atoi(name)
-	if err != nil || n < 0 || n > lastEntry || fmt.Sprintf("%03d", n) != name {
+	if err != nil || n < 0 || n > lastEntry || number(n) != name {
 		return -1
 	}
 	return n

@@ -65,7 +65,7 @@ func TestWhatNoObjectCanBeIsAnInternalError(t *testing.T) {
 		"no session":        func() error { _, err := s.Open(t.Context(), s.home, tree.Object{}, 0, 1); return err },
 		"no workspace":      func() error { _, err := s.List(t.Context(), "", s.session, false); return err },
 		"a stranger":        func() error { return s.DeleteAll(t.Context(), inHome(s.home, []tree.Object{s.object(-1)})) },
-		"entry 1000":        func() error { _, err := s.Head(t.Context(), s.home, s.object(1000)); return err },
+		"entry 10000":       func() error { _, err := s.Head(t.Context(), s.home, s.object(10_000)); return err },
 		"no session at all": func() error { return s.DeleteSession(t.Context(), s.home, "") },
 	}
 	for name, call := range calls {
@@ -171,14 +171,15 @@ func TestListTellsSizesAndStrangers(t *testing.T) {
 	s.store(t, 0, []byte("0"))
 	s.store(t, 42, []byte("42"))
 	s.store(t, 999, []byte("999"))
+	s.store(t, 1999, []byte("1999"))
 	neighbour := s
 	neighbour.session = id.NewSession()
 	neighbour.store(t, 1, []byte("of another session"))
-	for _, name := range []string{"1000", "x", "07", "-01", "+01"} {
+	for _, name := range []string{"10000", "0100", "x", "07", "-01"} {
 		s.stray(t, name)
 	}
 	sizes, err := s.List(t.Context(), s.home, s.session, false)
-	want := map[int]int64{0: 1, 42: 2, 999: 3, -1: 5, -2: 5, -3: 5, -4: 5, -5: 5}
+	want := map[int]int64{0: 1, 42: 2, 999: 3, 1999: 4, -1: 5, -2: 5, -3: 5, -4: 5, -5: 5}
 	if err != nil || !maps.Equal(sizes, want) {
 		t.Errorf("listed %v, %v; want %v", sizes, err, want)
 	}

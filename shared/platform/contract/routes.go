@@ -74,14 +74,16 @@ type CreateSession struct {
 	Entrypoint     string         `json:"entrypoint" minLength:"1" maxLength:"4096"`
 	Listing        bool           `json:"listing,omitempty" doc:"the viewer opens the list of files, not the entrypoint"`
 	RenderMode     string         `json:"render_mode,omitempty" enum:"html,markdown,text,image,audio,video"`
-	DeletedPaths   []string       `json:"deleted_paths,omitempty" maxItems:"100"`
-	Files          []DeclaredFile `json:"files" maxItems:"100"`
+	DeletedPaths   []string       `json:"deleted_paths,omitempty" maxItems:"2000"`
+	BaseFiles      int            `json:"base_files,omitempty" minimum:"1" maximum:"2000" doc:"how many files of the base were compared; required if it has more than 100"`
+	Resumable      bool           `json:"resumable,omitempty" doc:"a repetition answers files that are stored already as reused"`
+	Files          []DeclaredFile `json:"files" maxItems:"2000"`
 }
 
 // DeclaredFile is a file that the client will upload.
 type DeclaredFile struct {
 	Path      string         `json:"path" minLength:"1" maxLength:"4096"`
-	SizeBytes int64          `json:"size_bytes" minimum:"0" maximum:"26214400"`
+	SizeBytes int64          `json:"size_bytes" minimum:"0" maximum:"188743680"`
 	SHA256    string         `json:"sha256,omitempty" pattern:"^[a-f0-9]{64}$" doc:"lower-case hex; lets known bytes be reused"`
 	Patch     *DeclaredPatch `json:"patch,omitempty"`
 }
@@ -100,7 +102,7 @@ type Session struct {
 	RevisionID      id.Revision    `json:"revision_id" pattern:"^rev_[0-9A-HJKMNP-TV-Z]{26}$"`
 	Status          string         `json:"status" enum:"pending"`
 	ExpiresAt       Time           `json:"expires_at" format:"date-time"`
-	Files           []UploadTarget `json:"files" maxItems:"100"`
+	Files           []UploadTarget `json:"files" maxItems:"2000"`
 }
 
 // UploadTarget describes how to upload one file: by PUT to PutURL with exactly RequiredHeaders. A reused file has no

@@ -112,7 +112,10 @@ type PublicAgentView struct {
 	RevisionContentURL string          `json:"revision_content_url" format:"uri" doc:"signed; opens the entrypoint"`
 	RenderedURL        string          `json:"rendered_url,omitempty" format:"uri" doc:"signed; a page that shows the entrypoint"`
 	TextURL            string          `json:"text_url,omitempty" format:"uri" doc:"signed; the entrypoint as plain text"`
-	Files              []AgentViewFile `json:"files" minItems:"1" maxItems:"100"`
+	Files              []AgentViewFile `json:"files" minItems:"1" maxItems:"1000" doc:"all, or a page if there are more than 100"`
+	FilesTotal         int             `json:"files_total,omitempty" minimum:"1" doc:"of the revision; absent: files has all"`
+	SizeTotal          int64           `json:"size_total,omitempty" minimum:"0" doc:"of these files in bytes"`
+	FilesNextCursor    string          `json:"files_next_cursor,omitempty" maxLength:"500" doc:"files_cursor of the next page; absent: this is the last"`
 	SafetyWarnings     []SafetyWarning `json:"safety_warnings" maxItems:"100"`
 	Bundle             Bundle          `json:"bundle"`
 	EphemeralTier      bool            `json:"ephemeral_tier,omitempty" doc:"true while nobody has claimed the workspace"`

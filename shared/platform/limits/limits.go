@@ -8,14 +8,15 @@ import "time"
 const (
 	MiB = 1 << 20
 
-	JSONBody        = 1 * MiB  // largest JSON request body
-	FormBody        = 64 << 10 // largest form, and any other short body
-	SchemaFile      = 25 * MiB // largest file that a session of any tier may declare
-	Text            = 4 * MiB  // largest text that a caller sends inline or edits in place
-	PathBytes       = 1024     // UTF-8 bytes of a file path
-	PathParts       = 64       // segments of a file path
+	JSONBody        = 1 * MiB   // largest JSON request body
+	FormBody        = 64 << 10  // largest form, and any other short body
+	SchemaFile      = 180 * MiB // largest file that a session of any tier may declare; a function streams 200 MB
+	Text            = 4 * MiB   // largest text that a caller sends inline or edits in place
+	PathBytes       = 1024      // UTF-8 bytes of a file path
+	PathParts       = 64        // segments of a file path
 	TitleRunes      = 160
-	FilesPerTree    = 100      // files of a session and of a view
+	FilesPerTree    = 2000     // files of a session and of a revision
+	ViewFiles       = 100      // files of the first page of a view
 	PatchedFile     = 8 * MiB  // base, diff and result of a file that is uploaded as a diff, each
 	PatchedTogether = 64 * MiB // all of them in a session
 	DefaultPage     = 50
@@ -29,7 +30,7 @@ const (
 // The largest numbers that the policy of a deployment may give to a tier.
 const (
 	MaxFileSize     = SchemaFile
-	MaxArtifactSize = 100 * MiB
+	MaxArtifactSize = 1 << 30
 	MaxPins         = 10_000
 	MaxRevisions    = 100
 )
@@ -328,7 +329,7 @@ func Default() Limits {
 		FileSize:           10 * MiB,
 		ArtifactSize:       25 * MiB,
 		BundleSize:         25 * MiB,
-		FileCount:          FilesPerTree,
+		FileCount:          100,
 		DefaultLife:        3 * Day,
 		MinLife:            Day,
 		MaxLife:            7 * Day,

@@ -94,9 +94,10 @@ func Default(billing bool) Policy {
 // Roomy returns the limits of members where no plan is sold.
 func Roomy() limits.Policy {
 	p := limits.Default().Tiers[limits.Pro]
-	p.FileSize = limits.MaxFileSize
-	p.ArtifactSize = limits.MaxArtifactSize
-	p.BundleSize = limits.MaxArtifactSize
+	p.FileSize = 50 * limits.MiB
+	p.ArtifactSize = 250 * limits.MiB
+	p.BundleSize = p.ArtifactSize
+	p.FileCount = 1000
 	p.DefaultLife, p.MaxLife = 90*limits.Day, limits.Forever
 	p.LiveArtifacts = limits.MaxPins
 	p.Revisions = limits.MaxRevisions

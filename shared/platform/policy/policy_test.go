@@ -58,12 +58,12 @@ var wrong = []struct{ file, want string }{
 	{`{"member": {}}`, `member: {}: there is no such member; there are $schema, agents, anonymous,`},
 	{`{"members": 5}`, `members: 5: is no object`},
 	{`{"members": {"File_Bytes": 5}}`, `members.File_Bytes: 5: there is no such member; there are artifact_bytes,`},
-	{`{"members": {"file_bytes": 0}}`, `members.file_bytes: 0: must be a whole number from 1 to 26214400`},
-	{`{"members": {"file_bytes": 26214401}}`, `members.file_bytes: 26214401: must be a whole number from 1 to`},
-	{`{"members": {"file_bytes": "10MB"}}`, `members.file_bytes: "10MB": must be a whole number from 1 to 26214400`},
-	{`{"members": {"file_bytes": null}}`, `members.file_bytes: null: must be a whole number from 1 to 26214400`},
-	{`{"members": {"artifact_bytes": 104857601}}`, `members.artifact_bytes: 104857601: must be a whole number`},
-	{`{"members": {"files": 101}}`, `members.files: 101: must be a whole number from 1 to 100`},
+	{`{"members": {"file_bytes": 0}}`, `members.file_bytes: 0: must be a whole number from 1 to 188743680`},
+	{`{"members": {"file_bytes": 188743681}}`, `members.file_bytes: 188743681: must be a whole number from 1 to`},
+	{`{"members": {"file_bytes": "10MB"}}`, `members.file_bytes: "10MB": must be a whole number from 1 to 188743680`},
+	{`{"members": {"file_bytes": null}}`, `members.file_bytes: null: must be a whole number from 1 to 188743680`},
+	{`{"members": {"artifact_bytes": 1073741825}}`, `members.artifact_bytes: 1073741825: must be a whole number`},
+	{`{"members": {"files": 2001}}`, `members.files: 2001: must be a whole number from 1 to 2000`},
 	{`{"members": {"max_days": 0}}`, `members.max_days: 0: must be a whole number from 1 to 3650, or "forever"`},
 	{`{"members": {"default_days": "for ever"}}`, `members.default_days: "for ever": must be a whole`},
 	{`{"members": {"pinned_artifacts": 10001}}`, `members.pinned_artifacts: 10001: must be a whole number from 0 to`},
@@ -174,8 +174,8 @@ func TestDefaultsDependOnBilling(t *testing.T) {
 	if with != limits.Default().Tiers[limits.Free] {
 		t.Errorf("with billing members have %+v", with)
 	}
-	if without.DefaultLife != 90*limits.Day || without.MaxLife != limits.Forever || without.FileSize != limits.MaxFileSize ||
-		without.LiveArtifacts != limits.MaxPins || without.NewArtifactsPerDay != 2000 || without.Reads != 6000 {
+	if without.DefaultLife != 90*limits.Day || without.MaxLife != limits.Forever || without.FileSize != 50*limits.MiB ||
+		without.ArtifactSize != 250*limits.MiB || without.FileCount != 1000 || without.LiveArtifacts != limits.MaxPins || without.NewArtifactsPerDay != 2000 || without.Reads != 6000 {
 		t.Errorf("without billing members have %+v", without)
 	}
 }

@@ -47,12 +47,12 @@ func TestDeclarationsOfTheWrongShapeAreRefused(t *testing.T) {
 		"blank title":        change(func(r *contract.CreateSession) { r.Title = "  \n" }),
 		"long title":         change(func(r *contract.CreateSession) { r.Title = strings.Repeat("ü", 161) }),
 		"no files":           request(),
-		"101 files":          change(func(r *contract.CreateSession) { r.Files = make([]contract.DeclaredFile, 101) }),
+		"2,001 files":        change(func(r *contract.CreateSession) { r.Files = make([]contract.DeclaredFile, 2001) }),
 		"path twice":         request(file("index.html", 1), file("index.html", 1)),
 		"hostile path":       request(file("../index.html", 1)),
 		"hostile entrypoint": change(func(r *contract.CreateSession) { r.Entrypoint = "/index.html" }),
 		"negative size":      request(file("index.html", -1)),
-		"above 25 MiB":       request(file("index.html", limits.SchemaFile+1)),
+		"above 180 MiB":      request(file("index.html", limits.SchemaFile+1)),
 		"bad digest":         change(func(r *contract.CreateSession) { r.Files[0].SHA256 = "abc" }),
 		"digest of an empty file": change(func(r *contract.CreateSession) {
 			r.Files[0] = contract.DeclaredFile{Path: "index.html", SHA256: fmt.Sprintf("%x", sha256.Sum256([]byte("x")))}
@@ -63,7 +63,7 @@ func TestDeclarationsOfTheWrongShapeAreRefused(t *testing.T) {
 		"deleted and declared":         partial(func(r *contract.CreateSession) { r.DeletedPaths = []string{"index.html"} }),
 		"deleted twice":                partial(func(r *contract.CreateSession) { r.DeletedPaths = []string{"a", "a"} }),
 		"hostile deletion":             partial(func(r *contract.CreateSession) { r.DeletedPaths = []string{"../a"} }),
-		"101 deletions":                partial(func(r *contract.CreateSession) { r.DeletedPaths = make([]string, 101) }),
+		"2,001 deletions":              partial(func(r *contract.CreateSession) { r.DeletedPaths = make([]string, 2001) }),
 		"patch of another format":      partial(func(r *contract.CreateSession) { r.Files[0].Patch.Format = "binary" }),
 		"patch with a digest":          partial(func(r *contract.CreateSession) { r.Files[0].SHA256 = digest }),
 		"patch without digests":        partial(func(r *contract.CreateSession) { r.Files[0].Patch.BaseSHA256 = "" }),
