@@ -382,7 +382,7 @@ func (f *fakeEdits) Finish(
 
 func (f *fakeUploads) Create(
 	_ context.Context, _ credential.Actor, c idempotency.Command, _ *idempotency.Record, s contract.CreateSession,
-	permit func() error,
+	permit func() error, _ func(upload.Created) int,
 ) (upload.Created, error) {
 	return f.create(c, s, permit)
 }

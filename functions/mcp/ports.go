@@ -64,7 +64,7 @@ type Uploads interface {
 	// Create opens a session for declared files, once permit has returned nil.
 	Create(
 		ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, s contract.CreateSession,
-		permit func() error,
+		permit func() error, size func(upload.Created) int,
 	) (upload.Created, error)
 }
 

@@ -71,7 +71,7 @@ func (h *Host) prepareUpload() *tool {
 		// effect yet, and a published one belongs to earlier files.
 		fixed: func(subject) string { return "mcp-upload:" + rand.Text() },
 	}, func(ctx context.Context, c *call, in prepareInput) (result, error) {
-		made, err := h.Uploads.Create(ctx, c.Actor, c.command(), c.Record, in.session(), c.permit)
+		made, err := h.Uploads.Create(ctx, c.Actor, c.command(), c.Record, in.session(), c.permit, nil)
 		if err != nil {
 			return result{}, err
 		}

@@ -11,6 +11,7 @@ import (
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/upload"
 )
@@ -64,10 +65,21 @@ type createInput struct {
 }
 
 func (h *Host) create(ctx context.Context, request *web.Request, in *createInput) (contract.Session, error) {
-	made, err := h.Uploads.Create(ctx, request.Actor, request.Command, request.Record, in.Body, request.WaitForLimits)
+	made, err := h.Uploads.Create(ctx, request.Actor, request.Command, request.Record, in.Body, request.WaitForLimits, answerSize)
 	if err != nil {
 		return contract.Session{}, err
 	}
+	return answer(made), nil
+}
+
+// answerSize returns how many bytes an answer takes in that of a function.
+func answerSize(made upload.Created) int {
+	body, _ := contract.Encode(answer(made))
+	size, _ := limits.FunctionBody(body)
+	return size
+}
+
+func answer(made upload.Created) contract.Session {
 	out := contract.Session{
 		UploadSessionID: made.Session.ID,
 		ArtifactID:      made.Session.Artifact,
@@ -89,7 +101,7 @@ func (h *Host) create(ctx context.Context, request *web.Request, in *createInput
 			}
 		}
 	}
-	return out, nil
+	return out
 }
 
 type sessionInput struct {

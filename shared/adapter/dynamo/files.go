@@ -102,8 +102,8 @@ func (s files) Contents(ctx context.Context, a id.Artifact, r id.Revision) (*art
 }
 
 // The files of a revision, or the entries of a session, are stored in one attribute: JSON with short names, compressed
-// with DEFLATE (RFC 1951). A tree of 100 files takes about 5 KB. The limits on paths and counts keep the attribute far
-// below DynamoDB's item limit.
+// with DEFLATE (RFC 1951). A tree of 100 files takes about 5 KB. Package upload refuses lists above 300 KB, so that the
+// item stays below DynamoDB's limit.
 
 type storedFile struct {
 	Path    string     `json:"p"`
@@ -118,10 +118,12 @@ type storedFile struct {
 	Lent    bool       `json:"l,omitempty"` // borrowed
 }
 
-// maxUnpacked bounds the size of an attribute after decompression. 100 files with the longest paths stay below 1 MB.
+// maxUnpacked bounds the size of an attribute after decompression. Package upload refuses lists above 3 MiB.
 const maxUnpacked = 4 << 20
 
-func packTree(files tree.Tree) []byte {
+func packTree(files tree.Tree) []byte { return pack(storedTree(files)) }
+
+func storedTree(files tree.Tree) []storedFile {
 	out := make([]storedFile, len(files))
 	for n, f := range files {
 		out[n] = storedFile{
@@ -133,7 +135,7 @@ func packTree(files tree.Tree) []byte {
 			Lent:    f.Borrowed,
 		}
 	}
-	return pack(out)
+	return out
 }
 
 func unpackTree(b []byte) (tree.Tree, error) {
@@ -154,7 +156,9 @@ func unpackTree(b []byte) (tree.Tree, error) {
 	return files, nil
 }
 
-func packEntries(entries []upload.Entry) []byte {
+func packEntries(entries []upload.Entry) []byte { return pack(storedEntries(entries)) }
+
+func storedEntries(entries []upload.Entry) []storedFile {
 	out := make([]storedFile, len(entries))
 	for n, e := range entries {
 		out[n] = storedFile{
@@ -173,7 +177,7 @@ func packEntries(entries []upload.Entry) []byte {
 			out[n].SHA256 = e.SHA256[:]
 		}
 	}
-	return pack(out)
+	return out
 }
 
 func unpackEntries(b []byte) ([]upload.Entry, error) {
@@ -210,6 +214,20 @@ var packers = sync.Pool{New: func() any {
 // pack compresses a value as JSON.
 func pack(v any) []byte {
 	text, _ := json.Marshal(v)
+	return compress(text)
+}
+
+// ListSize implements upload.Store.
+func (s files) ListSize(t tree.Tree, entries []upload.Entry) (stored, whole int) {
+	for _, list := range [][]storedFile{storedTree(t), storedEntries(entries)} {
+		text, _ := json.Marshal(list)
+		whole = max(whole, len(text))
+		stored = max(stored, len(compress(text)))
+	}
+	return stored, whole
+}
+
+func compress(text []byte) []byte {
 	var out bytes.Buffer
 	w := packers.Get().(*flate.Writer)
 	defer packers.Put(w)

@@ -15,10 +15,11 @@ const (
 	PathBytes       = 1024      // UTF-8 bytes of a file path
 	PathParts       = 64        // segments of a file path
 	TitleRunes      = 160
-	FilesPerTree    = 2000     // files of a session and of a revision
-	ViewFiles       = 100      // files of the first page of a view
-	PatchedFile     = 8 * MiB  // base, diff and result of a file that is uploaded as a diff, each
-	PatchedTogether = 64 * MiB // all of them in a session
+	FilesPerTree    = 2000      // files of a session and of a revision
+	ViewFiles       = 100       // files of the first page of a view
+	PatchedFile     = 8 * MiB   // base, diff and result of a file that is uploaded as a diff, each
+	PatchedTogether = 64 * MiB  // all of them in a session
+	HashedTogether  = 256 * MiB // files of a session without a digest, which finalizing hashes
 	DefaultPage     = 50
 	MaxPage         = 100
 	CursorLength    = 500

@@ -171,6 +171,7 @@ func (c *change) session(a *artifact.Artifact, base *artifact.Contents, text str
 	wanted := contract.CreateSession{
 		ArtifactID:     a.ID,
 		BaseRevisionID: base.Revision.ID,
+		BaseFiles:      len(base.Tree),
 		Title:          a.Title,
 		Entrypoint:     base.Revision.Entrypoint,
 		RenderMode:     string(c.mode),

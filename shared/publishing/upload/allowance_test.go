@@ -27,7 +27,7 @@ func creates(f *fakeStore, l limits.Limits, files ...contract.DeclaredFile) erro
 	}
 	by := credential.Actor{Workspace: workspace.Workspace{ID: id.NewWorkspace()}, Policy: l.Tiers[limits.Ephemeral]}
 	r := contract.CreateSession{Title: "T", Entrypoint: files[0].Path, Files: files}
-	_, err := c.Create(context.Background(), by, idempotency.Command{}, nil, r, func() error { return nil })
+	_, err := c.Create(context.Background(), by, idempotency.Command{}, nil, r, func() error { return nil }, nil)
 	return err
 }
 

@@ -89,35 +89,56 @@ type Target struct {
 	Put  PutTarget
 }
 
-// Create opens a session for the declared files and returns their upload targets. Its refusals are those of Open.
+// Create opens a session for the declared files and returns their upload targets. size returns how many bytes an answer
+// takes; nil: any answer fits. Its refusals are those of Open, and file_count_cap_exceeded for an answer that no function
+// can give. A repetition of a resumable request answers files that are stored as reused.
 func (s *Service) Create(
 	ctx context.Context, by credential.Actor, cmd idempotency.Command, record *idempotency.Record,
-	r contract.CreateSession, permit func() error,
+	r contract.CreateSession, permit func() error, size func(Created) int,
 ) (Created, error) {
-	o, err := s.Open(ctx, by, cmd, record, r, permit)
+	var made Created
+	o, err := s.open(ctx, by, cmd, record, r, permit, func(session *Session, entries []Entry) (err error) {
+		if size != nil && len(entries) > limits.ViewFiles { // fewer fit
+			made, err = s.answer(ctx, session, entries, size)
+		}
+		return err
+	})
 	if err == nil && o.Session == nil {
-		o, err = s.Reopen(ctx, o)
+		made = Created{} // of a session that was not stored, if any
+		if o, err = s.Reopen(ctx, o); err == nil && r.Resumable {
+			o.Entries, err = s.markStored(ctx, o)
+		}
 	}
-	if err != nil {
-		return Created{}, err
+	if err != nil || made.Session.ID != "" {
+		return made, err
 	}
-	files, err := s.sign(ctx, o.Session, o.Entries)
-	return Created{*o.Session, files}, err
+	return s.answer(ctx, o.Session, o.Entries, size)
 }
 
 // Open opens a session for the declared files. The caller runs in this process and stores the bytes itself. Refusals in
 // order: invalid_request (shape), artifact_not_found, revision_ceiling_exceeded, draft_revision_conflict,
-// file_count_cap_exceeded, file_size_cap_exceeded, revision_size_cap_exceeded, entrypoint_not_in_revision, the error of
-// permit, write_allowance_exceeded. Open only reads before it calls permit, so that a rate limit can be counted
+// file_count_cap_exceeded, file_size_cap_exceeded, revision_size_cap_exceeded, entrypoint_not_in_revision, patch_conflict,
+// file_count_cap_exceeded for lists that are too long, the error of permit, write_allowance_exceeded. Open only reads before it calls permit, so that a rate limit can be counted
 // meanwhile. A repetition does not call permit.
 func (s *Service) Open(
 	ctx context.Context, by credential.Actor, cmd idempotency.Command, record *idempotency.Record,
 	r contract.CreateSession, permit func() error,
 ) (Opened, error) {
+	return s.open(ctx, by, cmd, record, r, permit, func(*Session, []Entry) error { return nil })
+}
+
+// open is Open with a check of the planned session, which runs before permit.
+func (s *Service) open(
+	ctx context.Context, by credential.Actor, cmd idempotency.Command, record *idempotency.Record,
+	r contract.CreateSession, permit func() error, check func(*Session, []Entry) error,
+) (Opened, error) {
 	now := s.Now().Truncate(time.Millisecond) // as CreatedAt is stored, because finalize adds Life to it
 	return idempotency.Do(cmd, record, now, func() (Opened, error) {
 		session, entries, err := s.plan(ctx, by, r, now)
 		if err != nil {
+			return Opened{}, err
+		}
+		if err := check(session, entries); err != nil {
 			return Opened{}, err
 		}
 		if err := permit(); err != nil {
@@ -171,7 +192,7 @@ func (s *Service) plan(
 	session := newSession(by, d, r, now)
 	var known tree.Tree
 	if r.ArtifactID != "" {
-		if known, err = s.revise(ctx, by, session, r.ArtifactID, now); err != nil {
+		if known, err = s.revise(ctx, by, session, r, now); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -191,7 +212,7 @@ func (s *Service) plan(
 	for _, path := range d.deleted {
 		entries = append(entries, Entry{Path: path, Deleted: true})
 	}
-	return session, entries, nil
+	return session, entries, s.checkLists(session, known, entries)
 }
 
 // newSession returns a session of a new artifact in the caller's workspace.
@@ -220,9 +241,9 @@ func newSession(by credential.Actor, d declaration, r contract.CreateSession, no
 
 // revise points the session at an existing artifact and returns the files whose bytes it may reuse.
 func (s *Service) revise(
-	ctx context.Context, by credential.Actor, session *Session, named id.Artifact, now time.Time,
+	ctx context.Context, by credential.Actor, session *Session, r contract.CreateSession, now time.Time,
 ) (tree.Tree, error) {
-	a, err := s.Store.Artifact(ctx, named)
+	a, err := s.Store.Artifact(ctx, r.ArtifactID)
 	if err == nil {
 		a, err = artifact.Follow(ctx, s.Store, by.Workspace, a)
 	}
@@ -257,7 +278,11 @@ func (s *Service) revise(
 		session.Reuses = ""
 		return nil, nil
 	}
-	return s.Store.Tree(ctx, a.ID, session.Reuses)
+	known, err := s.Store.Tree(ctx, a.ID, session.Reuses)
+	if err == nil && session.Base != "" {
+		err = checkBaseFiles(r.BaseFiles, known)
+	}
+	return known, err
 }
 
 // lookup finds bytes of declared files in a home, except known ones. A session can use what it found until it ends,

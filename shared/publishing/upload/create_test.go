@@ -26,6 +26,7 @@ type creator struct {
 	command idempotency.Command
 	request contract.CreateSession
 	permit  error
+	size    func(Created) int
 }
 
 func newCreator() *creator {
@@ -47,7 +48,7 @@ func newCreator() *creator {
 
 func (c *creator) create(t *testing.T, record *idempotency.Record) (Created, error) {
 	t.Helper()
-	return c.Create(t.Context(), c.by, c.command, record, c.request, func() error { return c.permit })
+	return c.Create(t.Context(), c.by, c.command, record, c.request, func() error { return c.permit }, c.size)
 }
 
 // revises makes the request one for an artifact of the caller's workspace.

@@ -40,7 +40,7 @@ func declare(r contract.CreateSession) (declaration, error) {
 	if err := tree.CheckPath(r.Entrypoint); err != nil {
 		return d, fault.New(fault.InvalidRequest, "entrypoint: %s", err)
 	}
-	seen := make(map[string]bool, len(r.Files))
+	seen, hashed := make(map[string]bool, len(r.Files)), int64(0)
 	for i, f := range r.Files {
 		var err error
 		if d.files[i], err = declareFile(f); err != nil {
@@ -53,6 +53,14 @@ func declare(r contract.CreateSession) (declaration, error) {
 			return d, fault.New(fault.InvalidRequest, "path %q is declared twice", f.Path)
 		}
 		seen[f.Path] = true
+		if d.files[i].digest == nil && d.files[i].patch == nil {
+			hashed += f.SizeBytes
+		}
+	}
+	if hashed > limits.HashedTogether {
+		return d, fault.New(fault.InvalidRequest,
+			"files without sha256 have %d bytes together; declare the sha256 of those that are above %d",
+			hashed, limits.HashedTogether)
 	}
 	return d, d.declareDeleted(r.DeletedPaths, seen)
 }

@@ -34,6 +34,7 @@ type fakeStore struct {
 	refuses    error // of Create
 	claims     error
 	references error
+	listed     int // bytes of a file in a stored list
 	finalizes  error
 	heads      error
 	opens      error
@@ -99,6 +100,10 @@ func (f *fakeStore) AddReference(_ context.Context, _ id.Artifact, _ id.Revision
 	f.calls = append(f.calls, "AddReference")
 	f.referred = objects
 	return f.references
+}
+
+func (f *fakeStore) ListSize(files tree.Tree, entries []Entry) (stored, whole int) {
+	return f.listed * len(files), len(entries)
 }
 
 func (f *fakeStore) Claim(_ context.Context, _ idempotency.Command, owner string, _, lease time.Time) error {

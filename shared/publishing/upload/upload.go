@@ -85,6 +85,9 @@ type Service struct {
 type Store interface {
 	Sessions
 	Finalizations
+	// ListSize returns how many bytes the longer of two lists takes when it is stored, that of a revision's files and that
+	// of a session's entries, and how many before it is compressed.
+	ListSize(files tree.Tree, entries []Entry) (stored, whole int)
 }
 
 // Finalizations stores drafts and the leases of attempts.
