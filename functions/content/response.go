@@ -92,6 +92,17 @@ func cacheControl(maxAge time.Duration) string {
 	return "private, max-age=" + strconv.Itoa(int(maxAge/time.Second))
 }
 
+// matches reports whether the body is one that the client's If-Match accepts (RFC 9110, section 13.1.1).
+func (f fileResponse) matches(r *http.Request) bool {
+	header := r.Header.Values("If-Match")
+	for _, tag := range strings.Split(strings.Join(header, ","), ",") {
+		if tag = strings.TrimSpace(tag); tag == f.etag || tag == "*" {
+			return true
+		}
+	}
+	return len(header) == 0
+}
+
 // requested returns the part of the body that the client wants. Ranges apply to GET only, to bodies without a script
 // only, and only if If-Range, where sent, has the current ETag.
 func (f fileResponse) requested(r *http.Request) part {

@@ -54,6 +54,11 @@ func (h *Host) serve(w http.ResponseWriter, r *http.Request, found content.File)
 	if e.text {
 		web.Packable(w)
 	}
+	if !e.matches(r) {
+		e.describe(w.Header())
+		withoutBody(w, http.StatusPreconditionFailed)
+		return nil
+	}
 	if known := web.Unchanged(r, e.etag); known != "" {
 		e.etag = known
 		e.describe(w.Header())
@@ -87,12 +92,17 @@ func (h *Host) serve(w http.ResponseWriter, r *http.Request, found content.File)
 
 // unsatisfiable answers a range that begins after the end of the file.
 func unsatisfiable(w http.ResponseWriter, p part, size int64) {
+	w.Header().Set("Content-Range", p.contentRange(size))
+	withoutBody(w, http.StatusRequestedRangeNotSatisfiable)
+}
+
+// withoutBody answers a request that fails for what its headers ask, with the headers of the file set.
+func withoutBody(w http.ResponseWriter, status int) {
 	w.Header().Del("Content-Type")
 	w.Header().Del("Content-Disposition")
 	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("Content-Range", p.contentRange(size))
 	w.Header().Set("Content-Length", "0")
-	w.WriteHeader(http.StatusRequestedRangeNotSatisfiable)
+	w.WriteHeader(status)
 }
 
 // open opens the bytes of a part in the object store. HEAD requests and empty parts need none.

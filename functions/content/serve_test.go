@@ -146,6 +146,22 @@ func TestIfRange(t *testing.T) {
 	wantBody(t, s.get("a.bin", "Range", "bytes=99-", "If-Range", `"x"`), "0123456789")
 }
 
+func TestIfMatch(t *testing.T) {
+	s := newEnv(t, "a.bin", "0123456789")
+	tag := s.get("a.bin").Header().Get("ETag")
+	for _, condition := range []string{tag, "*", `"x", ` + tag} {
+		if w := s.get("a.bin", "Range", "bytes=1-2", "If-Match", condition); w.Code != http.StatusPartialContent {
+			t.Errorf("%s: %d, want a part", condition, w.Code)
+		}
+	}
+	for _, condition := range []string{`"x"`, "W/" + tag, ""} {
+		w := s.get("a.bin", "Range", "bytes=1-2", "If-Match", condition)
+		if w.Code != http.StatusPreconditionFailed || w.Body.Len() > 0 || w.Header().Get("Cache-Control") != "no-store" {
+			t.Errorf("%s: %d %q, want a refusal", condition, w.Code, w.Body)
+		}
+	}
+}
+
 func TestF62ObjectStoreFailsBeforeTheAnswer(t *testing.T) {
 	s := newEnv(t, "a.pdf", "x")
 	s.OpenErr = fault.Wrap(fault.StorageUnavailable,

@@ -10,9 +10,9 @@ import (
 	"github.com/versity/versitygw/s3err"
 )
 
-// maxDrain is more than the largest file of the product (25 MB), so that every
+// maxDrain is more than the largest file of the product (180 MiB), so that every
 // refusal of a real file arrives.
-const maxDrain = 32 << 20
+const maxDrain = 192 << 20
 
 // drainIdle is how long a client may pause while its refused body is read.
 const drainIdle = 2 * time.Second
