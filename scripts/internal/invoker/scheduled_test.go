@@ -59,10 +59,10 @@ func TestABundleOfAHundredFilesFitsIntoItsFunction(t *testing.T) {
 	d := deploy(t)
 	g := d.NewAgent(t)
 	var files []wire.File
-	for n := range limits.FilesPerTree {
+	for n := range limits.ViewFiles {
 		files = append(files, wire.File{
 			Path: fmt.Sprintf("%02d.bin", n),
-			Body: harness.RandomBytes(uint64(n), 25*limits.MiB/limits.FilesPerTree),
+			Body: harness.RandomBytes(uint64(n), 25*limits.MiB/limits.ViewFiles),
 		})
 	}
 	p := harness.Must(g.PublishFiles(t.Context(), "Large", "", files...))(t)
