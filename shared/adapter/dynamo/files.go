@@ -116,6 +116,8 @@ type storedFile struct {
 	Result  []byte     `json:"t,omitempty"`
 	Deleted bool       `json:"d,omitempty"`
 	Lent    bool       `json:"l,omitempty"` // borrowed
+	// Writer is the referrer. Older code does not know it: each of its revisions has references to all that it borrows.
+	Writer id.Revision `json:"w,omitempty"`
 }
 
 // maxUnpacked bounds the size of an attribute after decompression. 100 files with the longest paths stay below 1 MB.
@@ -131,6 +133,7 @@ func packTree(files tree.Tree) []byte {
 			Session: f.Object.Session,
 			Entry:   f.Object.Entry,
 			Lent:    f.Borrowed,
+			Writer:  f.Referrer,
 		}
 	}
 	return pack(out)
@@ -148,6 +151,7 @@ func unpackTree(b []byte) (tree.Tree, error) {
 			Size:     f.Size,
 			Object:   tree.Object{Session: f.Session, Entry: f.Entry},
 			Borrowed: f.Lent,
+			Referrer: f.Writer,
 		}
 		copy(files[n].SHA256[:], f.SHA256)
 	}
@@ -165,6 +169,7 @@ func packEntries(entries []upload.Entry) []byte {
 			Reused:  e.Reused,
 			Deleted: e.Deleted,
 			Lent:    e.Borrowed,
+			Writer:  e.Referrer,
 		}
 		if e.Patch != nil {
 			out[n].Base, out[n].Result = e.Patch.Base[:], e.Patch.Result[:]
@@ -190,6 +195,7 @@ func unpackEntries(b []byte) ([]upload.Entry, error) {
 			Reused:   f.Reused,
 			Deleted:  f.Deleted,
 			Borrowed: f.Lent,
+			Referrer: f.Writer,
 		}
 		if f.Base != nil && f.Result != nil {
 			entries[n].Patch = &upload.Patch{Base: tree.Digest(f.Base), Result: tree.Digest(f.Result)}
