@@ -257,7 +257,8 @@ func (s *Service) revise(
 		session.Reuses = ""
 		return nil, nil
 	}
-	return s.Store.Tree(ctx, a.ID, session.Reuses)
+	known, err := s.Store.Tree(ctx, a.ID, session.Reuses)
+	return known.Inherited(session.Reuses), err
 }
 
 // lookup finds bytes of declared files in a home, except known ones. A session can use what it found until it ends,
@@ -327,6 +328,7 @@ func placeEntries(s *Session, files []declared, known, indexed tree.Tree) []Entr
 			if from, ok := at[content]; ok {
 				e.Object = from.Object
 				e.Borrowed = from.Borrowed
+				e.Referrer = from.Referrer
 				e.Reused = true
 				inherits = inherits || from.inherited
 			} else {
