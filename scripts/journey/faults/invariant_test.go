@@ -27,6 +27,7 @@ var breaches = []breach{
 	{"an artifact that falls due late", "I2", coreTable, "A#", "META", map[string]any{"g2s": "9999999999999"}},
 	{"a number that is missing", "I4", coreTable, "A#", "R#", map[string]any{"no": 7}},
 	{"a revision without files", "I4", coreTable, "A#", "R#", map[string]any{"files": nil}},
+	{"a revision that ends early", "I4", coreTable, "A#", "R#", map[string]any{"status": "retained"}},
 	{"another current revision", "I4", coreTable, "A#", "META", map[string]any{"cur": string(id.NewRevision())}},
 	{"a draft that is none", "I4", coreTable, "A#", "META", map[string]any{"draft": string(id.NewRevision())}},
 	{"a link to what is deleted", "I4", coreTable, "A#", "META", map[string]any{"status": "deleted"}},

@@ -68,6 +68,9 @@ func (s *snapshot) checkRevisions(b *breaches) {
 				b.add("I2: revision %s is %s, has files: %t, and is queued for purge: %t", r, i.text("status"), there, queued)
 			}
 			n := i.number("no")
+			if a.is(live) && i.text("status") == retained && n > 0 {
+				b.add("I4: revision %s was published and ended before its artifact", r)
+			}
 			switch {
 			case i.text("status") == draft && n != 0:
 				b.add("I4: the draft %s has the number %d", r, n)

@@ -1,6 +1,7 @@
 package invariant
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -48,8 +49,12 @@ func (s *snapshot) checkFile(b *breaches, a *artifact, r string, f tree.File) st
 		b.add("I1: %s of revision %s (%s) has %d bytes, but the object has %d, there: %t", f.Path, r, status, f.Size, size,
 			ok)
 	}
-	if name := fmt.Sprintf("%s#%d", f.Object.Session, f.Object.Entry); f.Borrowed && s.references[name+" "+r] == nil {
-		b.add("I2: %s of revision %s is borrowed, and nothing refers to %s", f.Path, r, name)
+	name, referrer := fmt.Sprintf("%s#%d", f.Object.Session, f.Object.Entry), cmp.Or(string(f.Referrer), r)
+	if f.Borrowed && s.references[name+" "+referrer] == nil {
+		b.add("I2: %s of revision %s is borrowed, and revision %s does not refer to %s", f.Path, r, referrer, name)
+	}
+	if referrer != r && a.revisions[referrer].text("status") != published {
+		b.add("I2: %s of revision %s needs revision %s, which is %q", f.Path, r, referrer, a.revisions[referrer].text("status"))
 	}
 	if brought := s.sessions[string(f.Object.Session)].text("art"); !f.Borrowed && brought != a.id {
 		b.add("I2: %s of revision %s came for artifact %s and is not borrowed", f.Path, r, brought)

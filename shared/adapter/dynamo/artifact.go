@@ -18,7 +18,6 @@ type Artifacts struct {
 	*db
 	metadata
 	files
-	references
 }
 
 var (

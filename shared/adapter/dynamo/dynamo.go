@@ -67,9 +67,8 @@ func New(client *dynamodb.Client, tables Tables, options ...Option) Stores {
 	}
 	m := metadata{d}
 	f := files{d}
-	r := references{d}
-	c := cleanup{references: r}
-	a := Artifacts{d, m, f, r}
+	c := cleanup{references{d}}
+	a := Artifacts{d, m, f}
 	return Stores{
 		db:            d,
 		Access:        Access{d, m},

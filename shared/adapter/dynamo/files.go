@@ -116,6 +116,8 @@ type storedFile struct {
 	Result  []byte     `json:"t,omitempty"`
 	Deleted bool       `json:"d,omitempty"`
 	Lent    bool       `json:"l,omitempty"` // borrowed
+	// Writer is the referrer. Older code does not know it: each of its revisions has references to all that it borrows.
+	Writer id.Revision `json:"w,omitempty"`
 }
 
 // maxUnpacked bounds the size of an attribute after decompression. Package upload refuses lists above 3 MiB.
@@ -133,6 +135,7 @@ func storedTree(files tree.Tree) []storedFile {
 			Session: f.Object.Session,
 			Entry:   f.Object.Entry,
 			Lent:    f.Borrowed,
+			Writer:  f.Referrer,
 		}
 	}
 	return out
@@ -150,6 +153,7 @@ func unpackTree(b []byte) (tree.Tree, error) {
 			Size:     f.Size,
 			Object:   tree.Object{Session: f.Session, Entry: f.Entry},
 			Borrowed: f.Lent,
+			Referrer: f.Writer,
 		}
 		copy(files[n].SHA256[:], f.SHA256)
 	}
@@ -169,6 +173,7 @@ func storedEntries(entries []upload.Entry) []storedFile {
 			Reused:  e.Reused,
 			Deleted: e.Deleted,
 			Lent:    e.Borrowed,
+			Writer:  e.Referrer,
 		}
 		if e.Patch != nil {
 			out[n].Base, out[n].Result = e.Patch.Base[:], e.Patch.Result[:]
@@ -194,6 +199,7 @@ func unpackEntries(b []byte) ([]upload.Entry, error) {
 			Reused:   f.Reused,
 			Deleted:  f.Deleted,
 			Borrowed: f.Lent,
+			Referrer: f.Writer,
 		}
 		if f.Base != nil && f.Result != nil {
 			entries[n].Patch = &upload.Patch{Base: tree.Digest(f.Base), Result: tree.Digest(f.Result)}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"vitrine/shared/platform/event"
@@ -166,12 +165,11 @@ func (s cleanup) ForgetSession(ctx context.Context, u upload.Session) error {
 
 func (s cleanup) unreferAll(ctx context.Context, u upload.Session) error {
 	_, entries, err := s.session(ctx, u.ID)
-	var objects []tree.Object
+	var files tree.Tree
 	for _, e := range entries {
-		if e.Borrowed && !slices.Contains(objects, e.Object) {
-			objects = append(objects, e.Object)
-		}
+		files = append(files, tree.File{Object: e.Object, Borrowed: e.Borrowed, Referrer: e.Referrer})
 	}
+	objects := files.Borrowed()
 	if err != nil || len(objects) == 0 {
 		return err
 	}

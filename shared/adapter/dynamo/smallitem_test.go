@@ -102,7 +102,7 @@ func TestAReferenceHoldsUntilTheFilesGoFromEitherPlace(t *testing.T) {
 			_, _, f := drafted(t, s, shape.files)
 			a, r := f.Artifact.ID, f.Revision.ID
 			lent := tree.Object{Session: id.NewSession(), Entry: 1}
-			noError(t, s.Artifacts.AddReference(ctx, a, r, []tree.Object{lent}))
+			noError(t, s.ContentIndex.AddReference(ctx, a, r, []tree.Object{lent}))
 			held, dead, err := s.Garbage.ReferencesTo(ctx, lent)
 			if err != nil || !held || dead != nil {
 				t.Errorf("held: %t, dead: %v, %v", held, dead, err)

@@ -11,6 +11,7 @@ import (
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/token"
 	"vitrine/shared/publishing/lint"
+	"vitrine/shared/publishing/tree"
 )
 
 func TestAvailabilityTellsTheStateOfABundle(t *testing.T) {
@@ -93,15 +94,21 @@ func TestARepeatedPublishTellsTheBundleAsItIs(t *testing.T) {
 	}
 }
 
-func TestARestoredRevisionHasABundleOfItsOwnAndTheFindingsInItsPages(t *testing.T) {
+func TestARestoredRevisionHasABundleOfItsOwnAndInheritsTheRest(t *testing.T) {
 	e := newEnv(t)
 	found := lint.Report{Warnings: []lint.Warning{{Code: lint.MissingTitle, Path: "index.html"}}, More: 2}
 	e.store.revision.Bundle = Bundle{Status: BundleReady, Size: 1, MadeAt: e.now}
 	e.store.revision.Warnings = found
 	e.store.artifact.Current = id.NewRevision()
+	e.store.revision.Session = id.NewSession()
+	e.store.files = tree.Tree{{Path: "a", Size: 1}, {Path: "b", Size: 1, Borrowed: true}}
 	_, err := e.Restore(t.Context(), e.by, e.target(), e.store.revision.ID)
 	expect.OK(t, err)
-	got := e.store.commits[0].(Restoration).Publication.Revision
+	made := e.store.commits[0].(Restoration)
+	got := made.Publication.Revision
+	if got.Session != "" || made.Files[0].Referrer != "" || made.Files[1].Referrer != e.store.revision.ID {
+		t.Errorf("%q uploaded %+v, want the references of the old revision", got.Session, made.Files)
+	}
 	if got.Bundle != (Bundle{Status: BundlePending}) || !cmp.Equal(got.Warnings, found) {
 		t.Errorf("%+v, %+v, want it pending, with the warnings", got.Bundle, got.Warnings)
 	}

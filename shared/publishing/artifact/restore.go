@@ -18,8 +18,6 @@ type Restorations interface {
 	// Restore commits r in one transaction, under the conditions of Publications.Publish with two changes: the artifact
 	// has no draft, and the source of the revision is published. Errors: those of Publications.Publish.
 	Restore(ctx context.Context, r Restoration) error
-	// AddReference stores references of a revision to the objects that it borrows, before the revision is committed.
-	AddReference(ctx context.Context, a id.Artifact, r id.Revision, objects []tree.Object) error
 }
 
 // Restoration is everything that restoring a revision changes.
@@ -48,7 +46,7 @@ func (s *Service) Restore(
 	if _, err := from.Bits(); err != nil {
 		return "", fault.New(fault.RevisionUnpublished, "no such revision of this artifact")
 	}
-	now, made := s.Now(), id.NewRevision() // one id for all attempts, because references to it may be stored already
+	now, made := s.Now(), id.NewRevision()
 	newest, err := idempotency.Do(t.Command, t.Record, now, func() (restored, error) {
 		return conflict.Retry(Races, func() (restored, error) { return s.tryRestore(ctx, by, t, from, made, now) })
 	})
@@ -90,8 +88,7 @@ func restorable(by credential.Actor, a *Artifact, old *Revision, now time.Time) 
 	return nil
 }
 
-// commitRestoration adds references to borrowed objects and commits the new revision. The references keep no object if
-// the revision is never committed.
+// commitRestoration commits the new revision. It has no session of its own, and inherits the references of the old one.
 func (s *Service) commitRestoration(
 	ctx context.Context, by credential.Actor, c idempotency.Command, a *Artifact, old *Revision, made id.Revision,
 	now time.Time,
@@ -103,20 +100,16 @@ func (s *Service) commitRestoration(
 	if contents == nil {
 		return NotFound()
 	}
-	if borrowed := contents.Tree.Borrowed(); len(borrowed) > 0 {
-		if err := s.Store.AddReference(ctx, a.ID, made, borrowed); err != nil {
-			return err
-		}
-	}
 	revision := *old
 	revision.Source = old.ID
 	revision.ID = made
+	revision.Session = ""
 	revision.Number = a.Number + 1
 	revision.Title = a.Title
 	revision.CreatedAt = now
 	revision.PublishedAt = now
 	revision.Bundle = Bundle{Status: s.newBundle()}
-	return s.Store.Restore(ctx, Restoration{Files: contents.Tree, Publication: Publication{
+	return s.Store.Restore(ctx, Restoration{Files: contents.Tree.Inherited(old.ID), Publication: Publication{
 		Command:     c,
 		Result:      idempotency.Encode(restored{made}),
 		Workspace:   by.Workspace.ID,

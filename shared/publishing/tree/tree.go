@@ -49,15 +49,34 @@ type File struct {
 	Size   int64
 	SHA256 Digest
 	Object Object // of a file with bytes; an empty file has none
-	// Borrowed means that the bytes of another revision are reused. A reference from this revision keeps them.
+	// Borrowed means that the bytes of another revision are reused. A reference keeps them.
 	Borrowed bool
+	// Referrer is the revision that wrote the reference of a borrowed file; empty: the one that has the file.
+	Referrer id.Revision
 }
 
-// Borrowed returns the objects that a revision with these files references, each once.
+// References reports whether the revision that has the file wrote a reference to its object.
+func (f File) References() bool { return f.Borrowed && f.Referrer == "" }
+
+// Borrowed returns the objects to which a revision with these files writes references, each once.
 func (t Tree) Borrowed() (out []Object) {
+	seen := map[Object]bool{}
 	for _, f := range t {
-		if f.Borrowed && !slices.Contains(out, f.Object) {
+		if f.References() && !seen[f.Object] {
+			seen[f.Object] = true
 			out = append(out, f.Object)
+		}
+	}
+	return out
+}
+
+// Inherited returns the files of a published revision as a later revision of its artifact has them. The references of
+// the published revision last as long as the artifact, so the later one writes none.
+func (t Tree) Inherited(from id.Revision) Tree {
+	out := slices.Clone(t)
+	for n, f := range out {
+		if f.References() {
+			out[n].Referrer = from
 		}
 	}
 	return out
@@ -109,7 +128,7 @@ var fileSize = int64(reflect.TypeFor[File]().Size())
 func (t Tree) MemorySize() int64 {
 	sum := fileSize * int64(cap(t))
 	for _, f := range t {
-		sum += int64(len(f.Path)+len(f.Object.Session)) + 2*16
+		sum += int64(len(f.Path)+len(f.Object.Session)+len(f.Referrer)) + 3*16
 	}
 	return sum + sum/8
 }

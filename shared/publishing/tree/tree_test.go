@@ -9,6 +9,7 @@ import (
 	"testing/iotest"
 
 	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
 )
 
 func TestF83OnlyPlainRelativePathsPass(t *testing.T) {
@@ -78,6 +79,15 @@ func TestATreeAddsUpWhatItHasAndWhatItBorrows(t *testing.T) {
 	}
 	if got := files.Borrowed(); !slices.Equal(got, []Object{lent, other}) {
 		t.Errorf("borrows %v", got)
+	}
+	later := append(files[:1:1], files.Inherited("first")[1:3]...)
+	later = append(later, files[3]).Inherited("second")
+	var referrers []id.Revision
+	for _, f := range later {
+		referrers = append(referrers, f.Referrer)
+	}
+	if want := []id.Revision{"", "first", "first", "second"}; !slices.Equal(referrers, want) || later.Borrowed() != nil {
+		t.Errorf("the references are of %q, want %q, and %v are written again", referrers, want, later.Borrowed())
 	}
 	if files.Size() != 8 || (Tree)(nil).Size() != 0 {
 		t.Errorf("%d bytes", files.Size())

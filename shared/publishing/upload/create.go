@@ -282,7 +282,7 @@ func (s *Service) revise(
 	if err == nil && session.Base != "" {
 		err = checkBaseFiles(r.BaseFiles, known)
 	}
-	return known, err
+	return known.Inherited(session.Reuses), err
 }
 
 // lookup finds bytes of declared files in a home, except known ones. A session can use what it found until it ends,
@@ -352,6 +352,7 @@ func placeEntries(s *Session, files []declared, known, indexed tree.Tree) []Entr
 			if from, ok := at[content]; ok {
 				e.Object = from.Object
 				e.Borrowed = from.Borrowed
+				e.Referrer = from.Referrer
 				e.Reused = true
 				inherits = inherits || from.inherited
 			} else {

@@ -156,9 +156,9 @@ func TestKnownBytesAreReused(t *testing.T) {
 	}
 	again := Session{ID: id.NewSession(), Reuses: id.NewRevision()}
 	known[0].Borrowed = true // of the revision before
-	e := placeEntries(&again, []declared{{"a", 3, digest("abc"), nil}}, known, nil)
-	if !e[0].Borrowed || again.Reuses == "" {
-		t.Errorf("what is inherited is not referred to: %+v", e[0])
+	e := placeEntries(&again, []declared{{"a", 3, digest("abc"), nil}}, known.Inherited("before"), nil)
+	if !e[0].Borrowed || e[0].Referrer != "before" || again.Reuses == "" {
+		t.Errorf("%+v: what is inherited does not name the revision before", e[0])
 	}
 }
 

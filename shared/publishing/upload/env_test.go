@@ -50,7 +50,6 @@ type fakeStore struct {
 	done      []Finalization
 	calls     []string // that change anything but the command
 	unindexed []tree.Object
-	referred  []tree.Object
 }
 
 type presigned struct {
@@ -96,9 +95,8 @@ func (f *fakeStore) Remove(_ context.Context, _ id.Workspace, _ tree.Content, o 
 	return true, nil
 }
 
-func (f *fakeStore) AddReference(_ context.Context, _ id.Artifact, _ id.Revision, objects []tree.Object) error {
+func (f *fakeStore) AddReference(_ context.Context, _ id.Artifact, _ id.Revision, _ []tree.Object) error {
 	f.calls = append(f.calls, "AddReference")
-	f.referred = objects
 	return f.references
 }
 

@@ -238,7 +238,9 @@ func (s *Service) base(ctx context.Context, session *Session) (base artifact.Con
 		return base, fault.New(fault.InvalidRequest,
 			"%s: revision %s is a draft, or its bytes are gone", baseUnpublished, session.Base)
 	}
-	return *stored, nil
+	base = *stored
+	base.Tree = base.Tree.Inherited(session.Base)
+	return base, nil
 }
 
 // maxLookups bounds how many borrowed objects are checked at once.
@@ -257,17 +259,11 @@ func (s *Service) settle(
 	return warnings.Wait()
 }
 
-// borrow adds references to the bytes that a revision reuses, including those of its base, and then checks that the
-// reused entries exist. References come first, because the bytes are not collected from then on.
+// borrow adds references to the bytes that a revision reuses, and then checks that they exist. References come first,
+// because the bytes are not collected from then on. It leaves out what is inherited from a published revision, whose
+// references the commit relies on.
 func (s *Service) borrow(ctx context.Context, a Attempt, files tree.Tree) error {
-	var objects []tree.Object
-	seen := map[tree.Object]bool{}
-	for _, file := range files {
-		if file.Borrowed && !seen[file.Object] {
-			seen[file.Object] = true
-			objects = append(objects, file.Object)
-		}
-	}
+	objects := files.Borrowed()
 	if len(objects) == 0 {
 		return nil
 	}
@@ -277,7 +273,7 @@ func (s *Service) borrow(ctx context.Context, a Attempt, files tree.Tree) error 
 	g, ctx := async.WithContext(ctx)
 	g.SetLimit(maxLookups)
 	for _, e := range a.Entries {
-		if e.Borrowed {
+		if e.file().References() {
 			g.Go(func() error { return s.checkBorrowed(ctx, a.Session, e) })
 		}
 	}

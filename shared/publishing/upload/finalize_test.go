@@ -225,11 +225,7 @@ func TestBorrowedBytesAreReferredToBeforeTheyAreCheckedAndCommitted(t *testing.T
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFinalizer()
-			e := &f.attempt.Entries[1]
-			e.Reused, e.Borrowed = true, true
-			delete(f.store.objects, e.Object)
-			e.Object = lent
-			f.store.objects[lent] = "body"
+			f.borrows(lent)
 			c.set(f.store)
 			_, err := f.finalize(t)
 			expect.Code(t, err, c.want)
@@ -240,6 +236,28 @@ func TestBorrowedBytesAreReferredToBeforeTheyAreCheckedAndCommitted(t *testing.T
 				t.Errorf("%v", f.store.calls)
 			}
 		})
+	}
+}
+
+// borrows makes the second file one whose bytes another session uploaded.
+func (f *finalizer) borrows(lent tree.Object) *Entry {
+	e := &f.attempt.Entries[1]
+	e.Reused, e.Borrowed = true, true
+	f.store.objects[lent] = "body"
+	delete(f.store.objects, e.Object)
+	e.Object = lent
+	return e
+}
+
+func TestWhatIsInheritedHasTheReferencesOfAnEarlierRevision(t *testing.T) {
+	f, lent := newFinalizer(), tree.Object{Session: "lender"}
+	f.borrows(lent).Referrer = "earlier"
+	delete(f.store.objects, lent) // the reference of the earlier revision vouches for it
+	if _, err := f.finalize(t); err != nil || !slices.Equal(f.store.calls, []string{"Finalize"}) {
+		t.Errorf("%v, %v, want no reference", f.store.calls, err)
+	}
+	if file := f.store.done[0].Tree[1]; !file.Borrowed || file.Referrer != "earlier" {
+		t.Errorf("%+v, want the revision that wrote the reference", file)
 	}
 }
 

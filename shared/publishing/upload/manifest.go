@@ -45,6 +45,7 @@ func (e Entry) file() tree.File {
 		Size:     e.Size,
 		Object:   e.Object,
 		Borrowed: e.Borrowed,
+		Referrer: e.Referrer,
 	}
 	if e.SHA256 != nil {
 		file.SHA256 = *e.SHA256

@@ -106,11 +106,11 @@ func TestAPartialManifestIsMergedIntoItsBase(t *testing.T) {
 			t.Errorf("%s: %+v", path, file)
 		}
 	}
+	if kept, _ := done.Tree.Find("kept.txt"); kept.Referrer != "base" || slices.Contains(f.store.calls, "AddReference") {
+		t.Errorf("%+v after %v, want the reference of the base alone", kept, f.store.calls)
+	}
 	if f.store.objects[f.object(1)] != "two\n" {
 		t.Error("the result of the patch is not stored")
-	}
-	if len(f.store.referred) != 1 || f.store.referred[0].Entry != 3 {
-		t.Errorf("referred to %v", f.store.referred)
 	}
 }
 

@@ -58,8 +58,9 @@ type Entry struct {
 	Reused bool         // needs no upload
 	// Borrowed is that of tree.File: the bytes were found in the content index or in an earlier revision.
 	Borrowed bool
-	Patch    *Patch // nil: the upload is the file itself
-	Deleted  bool   // a path of the base, which is removed; all fields but Path are zero
+	Referrer id.Revision // that of tree.File: the earlier revision, or the one that it inherited the file from
+	Patch    *Patch      // nil: the upload is the file itself
+	Deleted  bool        // a path of the base, which is removed; all fields but Path are zero
 }
 
 // PutTarget is a presigned upload.
