@@ -10,6 +10,7 @@ import (
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
 )
 
 // logo is a file that several artifacts have.
@@ -92,25 +93,36 @@ func TestBytesOfAnotherArtifactAreReusedAndOutliveIt(t *testing.T) {
 	wantObjects(t, s, m.Agent, 0)
 }
 
-// TestBytesOfAnOlderRevisionAreFoundAndOutliveIt retains that revision, of which nothing is read any more.
-func TestBytesOfAnOlderRevisionAreFoundAndOutliveIt(t *testing.T) {
+// TestBytesOfADiscardedDraftAreFoundAndOutliveIt lets the jobs die between the end of a draft and its purge. A revision
+// finds the logo by its content then, and has a reference. One that builds on the draft is refused.
+func TestBytesOfADiscardedDraftAreFoundAndOutliveIt(t *testing.T) {
 	t.Parallel()
-	s, m, first := newLogoEnv(t)
-	harness.Must(m.PublishFiles(ctx, "bare", first.ArtifactID, harness.Page("bare")))(t)
+	s := harness.NewJobEnv(t)
+	m := s.NewClaimant(t)
+	first := harness.PublishPage(t, m.Agent, "first")
+	r := harness.Revise(first, "discarded")
+	r.Files = wire.Declare("", harness.Page("draft"), logo).Files
+	draft := harness.Must(m.Draft(ctx, wire.NewKey(), r, harness.Page("draft"), logo))(t)
 	s.RunJobs(t)
+	s.Clock.Advance(limits.DraftLife)
+	discards := s.JobFaults.On("TransactWriteItems").After(chaos.Crash)
+	s.Host.Run(chaos.Process(ctx))
+	s.JobFaults.Clear()
+	item := s.GetItem(t, "A#"+string(draft.ArtifactID), "R#"+string(draft.RevisionID))
+	if discards.Fired() != 1 || harness.Text(item["status"]) != "retained" || item["files"] == nil {
+		t.Fatalf("the draft is %v", item)
+	}
+	r.BaseRevisionID = draft.RevisionID
+	on := harness.Must(m.Create(ctx, wire.NewKey(), r))(t)
+	harness.WantRefused(t, harness.Must(harness.Finalize(m.Agent, wire.NewKey(), on.UploadSessionID))(t), 400,
+		fault.InvalidRequest)
 	back := finish(t, m.Agent, borrowLogo(t, m.Agent, first.ArtifactID, "back"))
-	wantLogo(t, s, back)
-	retire(t, s, first)
+	if n := s.CountItems(t, s.Tables.Core, "O#"); n != 1 {
+		t.Errorf("%d references, want that of the revision that borrows the logo", n)
+	}
 	s.RunCollector(t)
 	wantLogo(t, s, back)
-	s.WantGone(t, first.RevisionContentURL)
-	list := harness.Call[contract.RevisionList](
-		t, m.Agent, 200, "GET", "/v1/artifacts/"+string(first.ArtifactID)+"/revisions", nil,
-	).Items
-	if len(list) != 3 || list[0].Status != "published" || list[2].Status != "retained" {
-		t.Errorf("the list shows %+v", list)
-	}
-	wantObjects(t, s, m.Agent, 3)
+	wantObjects(t, s, m.Agent, 3) // both pages that were published and the logo
 	deleteArtifacts(t, m.Agent, first)
 	s.RunCollector(t)
 	wantObjects(t, s, m.Agent, 0)
@@ -192,9 +204,10 @@ func TestF04ABorrowerThatDiesIsRepeatedOrForgotten(t *testing.T) {
 	u := borrowLogo(t, m.Agent, "", "second")
 	dies(u)
 	second := finish(t, m.Agent, u)
-	r := harness.Revise(second, "never comes") // it inherits the logo, which its session does not name
+	dies(borrowOnlyLogo(t, m.Agent, "")) // it never comes
+	r := harness.Revise(second, "inherits the logo")
 	r.Files = wire.Declare("", wire.File{Path: "new.txt"}).Files
-	dies(harness.Must(m.Create(ctx, wire.NewKey(), r))(t))
+	finish(t, m.Agent, harness.Must(m.Create(ctx, wire.NewKey(), r))(t))
 	if n := s.CountItems(t, s.Tables.Core, "O#"); n != 2 {
 		t.Fatalf("%d references, want one of the second artifact and one of what never comes", n)
 	}

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/invariant"
 	"vitrine/scripts/testkit/wire"
@@ -95,24 +93,6 @@ func deleteArtifacts(t testing.TB, g *wire.Agent, all ...contract.Published) {
 func gateOf(t testing.TB, s *harness.JobEnv, a id.Artifact) harness.Item {
 	t.Helper()
 	return s.GetItem(t, "A#"+string(a), "META")
-}
-
-// retire does to a published revision what nothing does yet by itself: it is not kept any more.
-func retire(t testing.TB, s *harness.JobEnv, p contract.Published) {
-	t.Helper()
-	now := s.Options.Now()
-	s.Update(t, "A#"+string(p.ArtifactID), "R#"+string(p.RevisionID), map[string]any{
-		"status": "retained", "g2p": "DUE#PURGE#0", "g2s": sortKey(now),
-	})
-	item := harness.Item{}
-	harness.SetAttributes(item, map[string]any{
-		"pk":      "W#" + harness.Text(gateOf(t, s, p.ArtifactID)["own"]),
-		"sk":      sortKey(now) + "#" + string(id.NewEvent()),
-		"action":  "revision.retained",
-		"by_type": "system",
-		"by_id":   "vitrine", "on_type": "revision", "on_id": string(p.RevisionID),
-	})
-	harness.Must(s.DB.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.Tables.Events, Item: item}))(t)
 }
 
 func sortKey(at time.Time) string { return fmt.Sprintf("%013d", at.UnixMilli()) }

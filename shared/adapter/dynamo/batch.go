@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -14,11 +15,25 @@ import (
 	"vitrine/shared/platform/async"
 )
 
+// maxBatches is how many batches of one call are under way at once.
+const maxBatches = 8
+
+// inBatches calls do with parts of at most size elements, some at once. The first failure ends the others.
+func inBatches[T any](ctx context.Context, all []T, size int, do func(context.Context, []T) error) error {
+	g, ctx := async.WithContext(ctx)
+	g.SetLimit(maxBatches)
+	for some := range slices.Chunk(all, size) {
+		g.Go(func() error { return do(ctx, some) })
+	}
+	return g.Wait()
+}
+
 // batch collects keys of core and hot to read together. A key that stays unread makes the whole read fail, because an
 // unread item must never look like a missing one.
 type batch struct {
 	core, hot []item
 	strong    bool
+	keysOnly  bool // nothing else of the items of core is wanted
 }
 
 const (
@@ -51,6 +66,9 @@ func (s *db) read(ctx context.Context, b batch) (found, error) {
 	request := map[string]types.KeysAndAttributes{}
 	if len(b.core) > 0 {
 		core := types.KeysAndAttributes{Keys: attributes(b.core), ConsistentRead: aws.Bool(b.strong)}
+		if b.keysOnly {
+			core.ProjectionExpression, core.ExpressionAttributeNames = aws.String(keysOnly), names(keysOnly)
+		}
 		request[s.tables.Core] = core
 	}
 	if len(b.hot) > 0 {
@@ -84,13 +102,32 @@ func (s *db) items(ctx context.Context, keys ...key) (found, error) {
 
 // all reads any number of items of core, strongly or not.
 func (s *db) all(ctx context.Context, keys []key, strong bool) (found, error) {
+	return s.readAll(ctx, keys, batch{strong: strong})
+}
+
+// keysOnly is the projection of an item on its key.
+const keysOnly = "#pk, #sk"
+
+// existing reads strongly which items of core exist.
+func (s *db) existing(ctx context.Context, keys []key) (found, error) {
+	return s.readAll(ctx, keys, batch{strong: true, keysOnly: true})
+}
+
+// readAll reads any number of items of core in the way of an empty batch.
+func (s *db) readAll(ctx context.Context, keys []key, way batch) (found, error) {
+	var mu sync.Mutex
 	out := make(found, len(keys))
-	for some := range slices.Chunk(keys, maxBatch) {
-		f, err := s.read(ctx, batchOf(some, strong))
-		if err != nil {
-			return nil, err
-		}
+	err := inBatches(ctx, keys, maxBatch, func(ctx context.Context, some []key) error {
+		b := way
+		b.want(some...)
+		f, err := s.read(ctx, b)
+		mu.Lock()
+		defer mu.Unlock()
 		maps.Copy(out, f)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	return out, nil
 }

@@ -2,6 +2,7 @@ package dynamo
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -29,11 +30,11 @@ var (
 func (s ContentIndex) Lookup(
 	ctx context.Context, home id.Workspace, wanted []tree.Content,
 ) (map[tree.Content]tree.Object, error) {
-	b := batch{}
-	for _, c := range wanted {
-		b.want(contentKey(home, c))
+	keys := make([]key, len(wanted))
+	for n, c := range wanted {
+		keys[n] = contentKey(home, c)
 	}
-	f, err := s.read(ctx, b)
+	f, err := s.all(ctx, keys, false)
 	if err != nil {
 		return nil, err
 	}
@@ -56,13 +57,11 @@ func (s ContentIndex) Remove(ctx context.Context, home id.Workspace, c tree.Cont
 func (s ContentIndex) Indexed(
 	ctx context.Context, home id.Workspace, objects []tree.File,
 ) (named []tree.File, err error) {
-	var keys []key
+	keys := map[key]bool{} // each once, as a batch wants them
 	for _, f := range objects {
-		if k := contentKey(home, f.Content()); !slices.Contains(keys, k) {
-			keys = append(keys, k)
-		}
+		keys[contentKey(home, f.Content())] = true
 	}
-	found, err := s.all(ctx, keys, true)
+	found, err := s.all(ctx, slices.Collect(maps.Keys(keys)), true)
 	for _, f := range objects {
 		if found.at(contentKey(home, f.Content())).getStr("obj") == objectName(f.Object) {
 			named = append(named, f)

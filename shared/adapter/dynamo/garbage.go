@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/sweep"
 	"vitrine/shared/publishing/tree"
+	"vitrine/shared/publishing/upload"
 )
 
 // Garbage returns what is due to be purged, and finds the references to an object.
@@ -45,32 +47,58 @@ func (s Garbage) DuePurges(ctx context.Context, now time.Time, n int) (out []swe
 	return out, err
 }
 
-// ArtifactFiles implements sweep.References.
-func (s Garbage) ArtifactFiles(ctx context.Context, a id.Artifact) (h sweep.ArtifactFiles, err error) {
-	revisions, trees := map[id.Revision]*artifact.Revision{}, map[id.Revision]tree.Tree{}
-	err = s.partition(ctx, artifactKey(a).pk, func(i item) error {
-		r := sortID[id.Revision](i.key())
-		switch i.key() {
-		case artifactKey(a):
-			h.Artifact = readArtifact(i, a)
-			return nil
-		case revisionKey(a, r):
-			revisions[r] = readRevision(i, a, r)
-		}
-		packed := i.getBin(filesName) // in the item of a revision, or in one of its own
-		if packed == nil {
-			return nil
-		}
-		files, err := unpackTree(packed)
-		trees[r] = files
-		return err
-	})
-	for r, files := range trees {
-		if revision := revisions[r]; revision != nil {
-			h.Contents = append(h.Contents, artifact.Contents{Revision: *revision, Tree: files})
-		}
+// Remains implements sweep.Purges. It reads the items of an artifact backwards: revisions, the artifact itself, and the
+// lists of files that have items of their own, which only the page at hand keeps in memory.
+func (s Garbage) Remains(
+	ctx context.Context, p sweep.Purge, visit func(*artifact.Artifact, []sweep.StoredRevision) error,
+) error {
+	if p.Revision != "" {
+		return s.remainsOf(ctx, p, visit)
 	}
-	return h, err
+	var a *artifact.Artifact
+	revisions, list := map[id.Revision]*artifact.Revision{}, []sweep.StoredRevision(nil)
+	return s.pages(ctx, listing{prefix: key{pk: artifactKey(p.Artifact).pk}, backwards: true}, func(page []item) error {
+		for _, i := range page {
+			r := sortID[id.Revision](i.key())
+			switch i.key() {
+			case artifactKey(p.Artifact):
+				a = readArtifact(i, p.Artifact)
+			case revisionKey(p.Artifact, r):
+				revisions[r] = readRevision(i, p.Artifact, r)
+			}
+			if packed := i.getBin(filesName); packed != nil && revisions[r] != nil {
+				list = append(list, storedRevision(*revisions[r], packed))
+			}
+		}
+		if a == nil {
+			return nil
+		}
+		some := list
+		list = nil
+		return visit(a, some)
+	})
+}
+
+// remainsOf is Remains for one revision.
+func (s Garbage) remainsOf(
+	ctx context.Context, p sweep.Purge, visit func(*artifact.Artifact, []sweep.StoredRevision) error,
+) error {
+	f, err := s.items(ctx,
+		artifactKey(p.Artifact), revisionKey(p.Artifact, p.Revision), treeKey(p.Artifact, p.Revision))
+	a := readArtifact(f.at(artifactKey(p.Artifact)), p.Artifact)
+	if err != nil || a == nil {
+		return err
+	}
+	var list []sweep.StoredRevision
+	r := readRevision(f.at(revisionKey(p.Artifact, p.Revision)), p.Artifact, p.Revision)
+	if packed := f.packedTree(p.Artifact, p.Revision); packed != nil && r != nil {
+		list = append(list, storedRevision(*r, packed))
+	}
+	return visit(a, list)
+}
+
+func storedRevision(r artifact.Revision, packed []byte) sweep.StoredRevision {
+	return sweep.StoredRevision{Revision: r, Files: func() (tree.Tree, error) { return unpackTree(packed) }}
 }
 
 // partition calls visit for every item of a partition of core, reading strongly.
@@ -80,35 +108,85 @@ func (s *db) partition(ctx context.Context, pk string, visit func(item) error) e
 
 // below is partition for the items whose sort keys begin with the prefix.
 func (s *db) below(ctx context.Context, prefix key, visit func(item) error) error {
-	condition, v := "#pk = :pk", values{"pk": prefix.pk}
-	if prefix.sk != "" {
-		condition, v["sk"] = "#pk = :pk AND begins_with(#sk, :sk)", prefix.sk
+	return s.each(ctx, listing{prefix: prefix}, visit)
+}
+
+// listing is a query for the items of a partition of core whose sort keys begin with that of the prefix.
+type listing struct {
+	prefix    key
+	only      string // the projection; empty: whole items
+	backwards bool
+}
+
+// each calls visit for every item that a query finds, reading strongly.
+func (s *db) each(ctx context.Context, q listing, visit func(item) error) error {
+	return s.pages(ctx, q, func(page []item) error {
+		for _, i := range page {
+			if err := visit(i); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// pages calls visit for every page that a query finds, reading strongly. A page is read from at most 1 MB of items.
+func (s *db) pages(ctx context.Context, q listing, visit func([]item) error) error {
+	condition, v := "#pk = :pk", values{"pk": q.prefix.pk}
+	if q.prefix.sk != "" {
+		condition, v["sk"] = "#pk = :pk AND begins_with(#sk, :sk)", q.prefix.sk
 	}
 	pages := dynamodb.NewQueryPaginator(s.client, &dynamodb.QueryInput{
 		TableName:                 &s.tables.Core,
 		KeyConditionExpression:    &condition,
-		ExpressionAttributeNames:  names(condition),
+		ProjectionExpression:      optional(q.only),
+		ExpressionAttributeNames:  names(condition, q.only),
 		ExpressionAttributeValues: v.attributes(),
 		ConsistentRead:            aws.Bool(true),
+		ScanIndexForward:          aws.Bool(!q.backwards),
 	})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
 			return unavailable(err)
 		}
-		for _, i := range page.Items {
-			if err := visit(i); err != nil {
-				return err
-			}
+		items := make([]item, len(page.Items))
+		for n, i := range page.Items {
+			items[n] = i
+		}
+		if err := visit(items); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// UploaderOf implements sweep.References.
-func (s Garbage) UploaderOf(ctx context.Context, u id.Session) (id.Artifact, error) {
-	i, err := s.get(ctx, uploadKey(u))
-	return id.Artifact(i.getStr("art")), err
+// Kept implements sweep.References. The item of a finalized session names its artifact and its revision.
+func (s Garbage) Kept(ctx context.Context, sessions []id.Session) (map[id.Session]bool, error) {
+	keys := make([]key, len(sessions))
+	for n, u := range sessions {
+		keys[n] = uploadKey(u)
+	}
+	uploads, err := s.all(ctx, keys, true)
+	if err != nil {
+		return nil, err
+	}
+	var found []upload.Session
+	wanted := map[key]bool{} // each once, as a batch wants them
+	for k, i := range uploads {
+		u := readUploadItem(i, partitionID[id.Session](k))
+		found = append(found, u)
+		wanted[artifactKey(u.Artifact)] = true
+		wanted[revisionKey(u.Artifact, u.Revision)] = true
+	}
+	f, err := s.all(ctx, slices.Collect(maps.Keys(wanted)), true)
+	kept := make(map[id.Session]bool, len(found))
+	for _, u := range found {
+		a := readArtifact(f.at(artifactKey(u.Artifact)), u.Artifact)
+		r := readRevision(f.at(revisionKey(u.Artifact, u.Revision)), u.Artifact, u.Revision)
+		kept[u.ID] = a != nil && a.Status == artifact.Live && r != nil && r.Status != artifact.Retained
+	}
+	return kept, err
 }
 
 // How many references are checked at a time. For most objects that are kept, one of the first ones decides.
@@ -117,8 +195,8 @@ const (
 	maxReferences   = 50
 )
 
-// ReferencesTo implements sweep.References. A reference holds as long as the files of its revision are stored. They are
-// written with the revision, in its item or beside it, and deleted when it is purged.
+// ReferencesTo implements sweep.References. A reference holds from the commit of its revision until that is retained. No
+// list of files is read, because there may be as many references as the lists have files.
 func (s Garbage) ReferencesTo(ctx context.Context, o tree.Object) (held bool, dead []id.Revision, err error) {
 	condition, first := "#pk = :pk", referenceKey(o, "")
 	query := dynamodb.QueryInput{
@@ -156,11 +234,11 @@ func (s Garbage) anyHolds(
 	for _, i := range references {
 		a, r := id.Artifact(item(i).getStr("art")), sortID[id.Revision](item(i).key())
 		dead = append(dead, r)
-		keys = append(keys, revisionKey(a, r), treeKey(a, r))
+		keys = append(keys, revisionKey(a, r))
 	}
 	f, err := s.all(ctx, keys, true)
 	for _, i := range f {
-		held = held || i.getBin(filesName) != nil
+		held = held || i.getStr("status") != string(artifact.Retained)
 	}
 	return held, dead, err
 }

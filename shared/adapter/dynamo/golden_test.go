@@ -235,7 +235,7 @@ func TestItemsOfEarlierReleasesAreRead(t *testing.T) {
 		"sign-in":                  outcomeOf(s.SignIns.Take(ctx, "state-1", signin.Hash(digest), goldenAt(1))),
 		"lockdown":                 outcomeOf(s.Lockdowns.Active(ctx, lockdown.Artifact, string(goldenArtifactA))),
 		"lockdowns":                outcomeOf(locks, nil),
-		"uploader":                 outcomeOf(s.Garbage.UploaderOf(ctx, goldenUploadA)),
+		"kept sessions":            outcomeOf(s.Garbage.Kept(ctx, []id.Session{goldenUploadA})),
 		"garbage":                  outcomeOf(s.Garbage.DueGarbage(ctx, goldenAt(2), 10)),
 		"garbage of a session":     outcomeOf(s.Garbage.DueGarbage(ctx, goldenAt(4), 10)),
 		"counter":                  outcomeOf(s.Counters.CountOf(ctx, window)),

@@ -3,13 +3,11 @@ package dynamo
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/publishing/sweep"
 	"vitrine/shared/publishing/tree"
@@ -32,11 +30,11 @@ func (s references) AddReference(ctx context.Context, a id.Artifact, r id.Revisi
 
 // RemoveReference implements sweep.ReferenceRemover.
 func (s references) RemoveReference(ctx context.Context, r id.Revision, objects []tree.Object) error {
-	var writes []types.WriteRequest
-	for _, o := range objects {
-		writes = append(writes, types.WriteRequest{DeleteRequest: &types.DeleteRequest{Key: referenceKey(o, r).attributes()}})
+	keys := make([]key, len(objects))
+	for n, o := range objects {
+		keys[n] = referenceKey(o, r)
 	}
-	return s.writeAll(ctx, writes)
+	return s.deleteAll(ctx, keys)
 }
 
 // How many writes one call has, and how often the unprocessed ones are sent again.
@@ -46,13 +44,9 @@ const (
 	minWritePause = 10 * time.Millisecond
 )
 
-// writeAll makes independent writes to core, a batch at a time. It fails unless all of them succeed.
+// writeAll makes independent writes to core. It fails unless all of them succeed.
 func (s *db) writeAll(ctx context.Context, writes []types.WriteRequest) error {
-	var steps []func() error
-	for chunk := range slices.Chunk(writes, maxWriteBatch) {
-		steps = append(steps, func() error { return s.writeBatch(ctx, chunk) })
-	}
-	return async.All(steps...)
+	return inBatches(ctx, writes, maxWriteBatch, s.writeBatch)
 }
 
 func (s *db) writeBatch(ctx context.Context, chunk []types.WriteRequest) error {

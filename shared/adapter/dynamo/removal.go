@@ -120,7 +120,7 @@ func leftAfter(removed bool) sweep.Left {
 // removePartition deletes the items of a small partition except kept, and reports whether there were any.
 func (s Removals) removePartition(ctx context.Context, pk string, kept ...key) (removed bool, err error) {
 	var keys []key
-	err = s.partition(ctx, pk, func(i item) error {
+	err = s.each(ctx, listing{prefix: key{pk: pk}, only: keysOnly}, func(i item) error {
 		if !slices.Contains(kept, i.key()) {
 			keys = append(keys, i.key())
 		}

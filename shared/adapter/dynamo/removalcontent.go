@@ -2,6 +2,8 @@ package dynamo
 
 import (
 	"context"
+	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -74,28 +76,38 @@ func (s Removals) RemoveArtifacts(ctx context.Context, r sweep.Removal) (sweep.L
 	return left, nil
 }
 
-// remains holds what is left of an ended artifact.
+// remains holds what is left of an ended artifact that the purger has finished.
 type remains struct {
 	artifact *artifact.Artifact
-	waits    bool // the purger has not finished
 	sessions []id.Session
 	keys     []key // without the metadata
 }
 
+// errUnpurged means that the purger has not finished with an artifact.
+var errUnpurged = errors.New("the artifact is not purged")
+
+// remains reads no list of files: a revision has one until it is retained and out of the purger's queue. It fails with
+// errUnpurged at the first item that has to wait.
 func (s Removals) remains(ctx context.Context, a id.Artifact) (all remains, err error) {
-	err = s.partition(ctx, artifactKey(a).pk, func(i item) error {
-		all.waits = all.waits || i.getBin(filesName) != nil
-		if i.key() == artifactKey(a) {
+	sessions := map[id.Session]bool{}
+	left := listing{prefix: key{pk: artifactKey(a).pk}, only: keysOnly + ", #status, #own, #home, #g2p, #upl"}
+	err = s.each(ctx, left, func(i item) error {
+		own := i.key() == artifactKey(a)
+		switch {
+		case strings.HasPrefix(i.getStr("g2p"), queuePrefix(purgeDue)),
+			!own && i.getStr("status") != string(artifact.Retained): // or a list of files, which has no status
+			return errUnpurged
+		case own:
 			all.artifact = readArtifact(i, a)
-			all.waits = all.waits || strings.HasPrefix(i.getStr("g2p"), queuePrefix(purgeDue))
 			return nil
 		}
 		all.keys = append(all.keys, i.key())
-		if u := id.Session(i.getStr("upl")); u != "" && !slices.Contains(all.sessions, u) {
-			all.sessions = append(all.sessions, u)
+		if u := id.Session(i.getStr("upl")); u != "" {
+			sessions[u] = true
 		}
 		return nil
 	})
+	all.sessions = slices.Collect(maps.Keys(sessions))
 	return all, err
 }
 
@@ -103,11 +115,11 @@ func (s Removals) remains(ctx context.Context, a id.Artifact) (all remains, err 
 // leaves an artifact that still waits for the purger or the garbage collector.
 func (s Removals) removeArtifact(ctx context.Context, r sweep.Removal, a id.Artifact) (removed bool, err error) {
 	all, err := s.remains(ctx, a)
+	if errors.Is(err, errUnpurged) {
+		return false, nil
+	}
 	if err != nil || all.artifact == nil || all.artifact.Owner != r.Workspace || all.artifact.Status == artifact.Live {
 		return false, err
-	}
-	if all.waits {
-		return false, nil
 	}
 	collected, err := s.collected(ctx, all.sessions)
 	if err != nil || !collected {
@@ -121,8 +133,10 @@ func (s Removals) removeArtifact(ctx context.Context, r sweep.Removal, a id.Arti
 			return false, err
 		}
 	}
-	keys := append(all.keys, uploadKeys(all.sessions)...)
-	if err := s.deleteAll(ctx, keys); err != nil {
+	if err := s.deleteAll(ctx, uploadKeys(all.sessions)); err != nil { // found through the revisions, which go next
+		return false, err
+	}
+	if err := s.deleteAll(ctx, all.keys); err != nil {
 		return false, err
 	}
 	return true, s.deleteAll(ctx, []key{artifactKey(a)})
@@ -142,7 +156,7 @@ func (s Removals) collected(ctx context.Context, sessions []id.Session) (bool, e
 	for n, u := range sessions {
 		keys[n] = deletionKey(u)
 	}
-	f, err := s.all(ctx, keys, true)
+	f, err := s.existing(ctx, keys)
 	return err == nil && len(f) == 0, err
 }
 

@@ -64,6 +64,21 @@ func itemsOf(t *testing.T, s Stores, pk string) (out []item) {
 	return out
 }
 
+// remainsOf are the revisions that a purge has to deal with, with their files.
+func remainsOf(s Stores, p sweep.Purge) (all []artifact.Contents, err error) {
+	err = s.Garbage.Remains(ctx, p, func(_ *artifact.Artifact, revisions []sweep.StoredRevision) error {
+		for _, r := range revisions {
+			files, err := r.Files()
+			if err != nil {
+				return err
+			}
+			all = append(all, artifact.Contents{Revision: r.Revision, Tree: files})
+		}
+		return nil
+	})
+	return all, err
+}
+
 func TestFilesAreReadFromEitherPlace(t *testing.T) {
 	for name, shape := range shapes {
 		t.Run(name, func(t *testing.T) {
@@ -79,8 +94,10 @@ func TestFilesAreReadFromEitherPlace(t *testing.T) {
 			wantSame(t, "the contents", contents, &artifact.Contents{Revision: f.Revision, Tree: f.Tree}, err)
 			files, err = s.ContentIndex.NewObjects(ctx, u)
 			wantSame(t, "what the session brought", files, f.Tree, err)
-			all, err := s.Garbage.ArtifactFiles(ctx, a)
-			wantSame(t, "what a purge sees", all.Contents, []artifact.Contents{*contents}, err)
+			for _, one := range []id.Revision{"", r} {
+				all, err := remainsOf(s, sweep.Purge{Artifact: a, Revision: one})
+				wantSame(t, "what a purge sees", all, []artifact.Contents{*contents}, err)
+			}
 			noError(t, s.Artifacts.Publish(ctx, publication(k, f.Revision, 1)))
 			for _, i := range itemsOf(t, s, artifactKey(a).pk) {
 				if shape.items == 1 && i.size() > writeUnit {
@@ -116,8 +133,10 @@ func TestAReferenceHoldsUntilTheFilesGoFromEitherPlace(t *testing.T) {
 			}
 			files, err := s.Artifacts.Tree(ctx, a, r)
 			wantSame(t, "the tree", files, nil, err)
-			all, err := s.Garbage.ArtifactFiles(ctx, a)
-			wantSame(t, "what a purge sees", all.Contents, nil, err)
+			for _, one := range []id.Revision{"", r} {
+				all, err := remainsOf(s, sweep.Purge{Artifact: a, Revision: one})
+				wantSame(t, "what a purge sees", all, nil, err)
+			}
 			left, err := s.Artifacts.Revision(ctx, a, r)
 			if err != nil || left == nil || left.Status != artifact.Retained {
 				t.Errorf("%+v %v, want it retained", left, err)
@@ -132,8 +151,8 @@ func TestADraftThatIsDiscardedKeepsItsFilesForThePurge(t *testing.T) {
 	at := f.At
 	due := sweep.Artifact{Artifact: f.Artifact, Version: 1}
 	noError(t, s.Queue.Discard(ctx, due, at, record(f.Artifact.Owner, at)))
-	all, err := s.Garbage.ArtifactFiles(ctx, f.Artifact.ID)
-	if err != nil || len(all.Contents) != 1 || len(all.Contents[0].Tree) != 3 {
+	all, err := remainsOf(s, sweep.Purge{Artifact: f.Artifact.ID, Revision: f.Revision.ID})
+	if err != nil || len(all) != 1 || len(all[0].Tree) != 3 {
 		t.Fatalf("%+v %v, want one revision of three files", all, err)
 	}
 	purges, err := s.Garbage.DuePurges(ctx, at, 10)

@@ -318,8 +318,8 @@ func TestAPurgeDeletesBundlesThatAreReady(t *testing.T) {
 	ready.Revision.Bundle.Status = artifact.BundleReady
 	pending.Revision.Bundle.Status = artifact.BundlePending
 	p, f := newPurger(artifact.Deleted, false, ready, pending)
-	if got := readyBundles(f.files[art].Artifact, f.files[art].Contents); len(got) != 1 ||
-		got[0].Revision != ready.Revision.ID {
+	both := []StoredRevision{{Revision: ready.Revision}, {Revision: pending.Revision}}
+	if got := readyBundles(f.artifact, both); len(got) != 1 || got[0].Revision != ready.Revision.ID {
 		t.Errorf("%v", got)
 	}
 	if _, err := p.Due(t.Context()); err != nil || f.count("DeleteBundles") != 1 || f.count("DeleteFileList") != 2 {

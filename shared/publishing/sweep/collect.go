@@ -44,18 +44,53 @@ type unreferenced struct {
 	dead [][]id.Revision // by object
 }
 
-// Due does one round: it checks each candidate and deletes the unreferenced ones with one request.
+const (
+	maxRoundObjects = 10_000 // that one round takes
+	objectsAtOnce   = 1_000  // that are checked before they are deleted, as many as one request takes
+)
+
+// Due does one round: it checks candidates and deletes the unreferenced objects as it goes.
 func (c *GarbageCollector) Due(ctx context.Context) (Round, error) {
 	due, err := c.Store.DueGarbage(ctx, c.Now(), batchSize)
 	if err != nil {
 		return Round{}, err
 	}
-	found, r := summarize(due, c.Now()), round{rows: c.Store, now: c.Now, many: fullShare}
+	found := summarize(due, c.Now())
+	found.More = len(due) >= fullShare
+	var failed []error
+	taken := 0
+	for _, groups := range portions(bySession(due)) {
+		size := 0
+		for _, group := range groups {
+			size += objectsIn(group)
+		}
+		if taken > 0 && taken+size > maxRoundObjects {
+			found.More = true
+			break
+		}
+		taken += size
+		stuck, err := c.collect(ctx, groups)
+		failed = append(failed, err)
+		if stuck {
+			found.More = false
+			break
+		}
+	}
+	return found, errors.Join(failed...)
+}
+
+// collect checks each candidate and deletes the unreferenced objects with one request. stuck means that a failed
+// candidate could not be rescheduled.
+func (c *GarbageCollector) collect(ctx context.Context, groups [][]GarbageCandidate) (stuck bool, err error) {
+	r := round{rows: c.Store, now: c.Now}
 	var mu sync.Mutex
 	var gone []unreferenced
-	groups, seen := bySession(c.References, due)
-	more, err := eachGroup(ctx, r, groups, func(ctx context.Context, one GarbageCandidate) error {
-		unused, err := c.check(ctx, one, seen[one.Session])
+	uses := map[id.Session]usage{}
+	for _, group := range groups {
+		uses[group[0].Session] = newUsage(c.References)
+	}
+	checked, err := eachGroup(ctx, r, groups, func(ctx context.Context, one GarbageCandidate) error {
+		unused, err := c.check(ctx, one, uses[one.Session])
 		if err == nil && len(unused.Objects) > 0 {
 			mu.Lock()
 			defer mu.Unlock()
@@ -64,7 +99,6 @@ func (c *GarbageCollector) Due(ctx context.Context) (Round, error) {
 		return err
 	})
 	failed := c.delete(ctx, gone)
-	r.many = 0 // so that ended.More is false only if a failed candidate could not be rescheduled
 	ended, err2 := each(ctx, r, gone, func(ctx context.Context, one unreferenced) error {
 		if failed != nil { // deleted one by one, so that a candidate that cannot be deleted delays no other
 			if err := c.delete(ctx, []unreferenced{one}); err != nil {
@@ -73,59 +107,70 @@ func (c *GarbageCollector) Due(ctx context.Context) (Round, error) {
 		}
 		return c.unmark(ctx, one)
 	})
-	found.More = more && ended.More
-	return found, errors.Join(err, err2)
+	return !checked || !ended.More, errors.Join(err, err2)
 }
 
 // bySession groups candidates by the session that uploaded them, because one session's candidates need the same reads.
-func bySession(
-	s References, due []GarbageCandidate,
-) (groups [][]GarbageCandidate, seen map[id.Session]*referenceCache) {
-	seen = map[id.Session]*referenceCache{}
+func bySession(due []GarbageCandidate) (groups [][]GarbageCandidate) {
 	place := map[id.Session]int{}
 	for _, one := range due {
-		u := one.Session
-		if seen[u] == nil {
-			seen[u], place[u] = newReferenceCache(s), len(groups)
+		n, known := place[one.Session]
+		if !known {
+			n = len(groups)
+			place[one.Session] = n
 			groups = append(groups, nil)
 		}
-		groups[place[u]] = append(groups[place[u]], one)
+		groups[n] = append(groups[n], one)
 	}
-	return groups, seen
+	return groups
+}
+
+// portions splits groups into portions of up to objectsAtOnce objects, or of one larger group.
+func portions(groups [][]GarbageCandidate) (out [][][]GarbageCandidate) {
+	room := 0
+	for _, group := range groups {
+		size := objectsIn(group)
+		if size > room {
+			out, room = append(out, nil), objectsAtOnce
+		}
+		room -= size
+		out[len(out)-1] = append(out[len(out)-1], group)
+	}
+	return out
+}
+
+func objectsIn(group []GarbageCandidate) (n int) {
+	for _, one := range group {
+		n += len(one.Objects)
+	}
+	return n
 }
 
 // check returns the objects of a candidate that are not in use. It removes the candidate if all of them are, and
 // reschedules it if one was indexed again.
 func (c *GarbageCollector) check(
-	ctx context.Context, one GarbageCandidate, seen *referenceCache,
+	ctx context.Context, one GarbageCandidate, uses usage,
 ) (unused unreferenced, err error) {
 	indexed, err := c.Index.Indexed(ctx, one.Home, one.Objects)
 	if err != nil {
 		return unused, err
 	}
-	for _, f := range indexed {
-		if _, err := c.Index.Remove(ctx, one.Home, f.Content(), f.Object); err != nil {
-			return unused, err
-		}
+	err = concurrently(ctx, indexed, func(ctx context.Context, n int) error {
+		_, err := c.Index.Remove(ctx, one.Home, indexed[n].Content(), indexed[n].Object)
+		return err
+	})
+	if err != nil {
+		return unused, err
 	}
 	if len(indexed) > 0 { // sessions that found it until now may still reuse it
 		return unused, c.Store.Reschedule(ctx, one.QueueItem, c.Now().Add(limits.CollectAfter), 0)
 	}
 	unused.GarbageCandidate = one
-	unused.Objects = nil
-	for _, f := range one.Objects {
-		used, dead, err := seen.inUse(ctx, f.Object)
-		if err != nil {
-			return unreferenced{}, err
-		}
-		if !used {
-			unused.Objects, unused.dead = append(unused.Objects, f), append(unused.dead, dead)
-		}
+	unused.Objects, unused.dead, err = uses.unused(ctx, one.Objects)
+	if err == nil && len(unused.Objects) == 0 {
+		err = c.Store.Unmark(ctx, one)
 	}
-	if len(unused.Objects) == 0 {
-		return unused, c.Store.Unmark(ctx, one)
-	}
-	return unused, nil
+	return unused, err
 }
 
 // delete deletes the bytes of unreferenced objects.
@@ -144,11 +189,15 @@ func (c *GarbageCollector) delete(ctx context.Context, gone []unreferenced) erro
 
 // unmark removes the stale references to objects whose bytes are gone, then the candidate.
 func (c *GarbageCollector) unmark(ctx context.Context, one unreferenced) error {
+	stale := map[id.Revision][]tree.Object{}
 	for n, f := range one.Objects {
 		for _, r := range one.dead[n] {
-			if err := c.Store.RemoveReference(ctx, r, []tree.Object{f.Object}); err != nil {
-				return err
-			}
+			stale[r] = append(stale[r], f.Object)
+		}
+	}
+	for r, objects := range stale {
+		if err := c.Store.RemoveReference(ctx, r, objects); err != nil {
+			return err
 		}
 	}
 	return c.Store.Unmark(ctx, one.GarbageCandidate)

@@ -7,7 +7,6 @@ import (
 
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
-	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/tree"
 )
 
@@ -44,11 +43,62 @@ func TestARoundOfDeletionsIsOneRequest(t *testing.T) {
 	used := f.dueGarbage[4].Objects[0].Object
 	f.referenced[used] = true
 	r, err := c.Due(t.Context())
-	if err != nil || r.Due != 12 || f.count("DeleteAll") != 1 || f.count("UploaderOf") != 4 {
+	if err != nil || r.Due != 12 || f.count("DeleteAll") != 1 || f.count("Kept") != 4 {
 		t.Errorf("%+v, %v, %v, want one request for 12 rows, and 4 sessions read", r, err, f.calls)
 	}
 	if len(f.deleted) != 11 || f.deleted[used] || len(f.unmarked) != 12 {
 		t.Errorf("%d deleted, %d unmarked", len(f.deleted), len(f.unmarked))
+	}
+}
+
+// TestARoundTakesAtMostTenThousandObjects has candidates of full sessions due, and small ones behind them.
+func TestARoundTakesAtMostTenThousandObjects(t *testing.T) {
+	g, f := newCollector(0)
+	add := func(n int) {
+		session := id.NewSession()
+		objects := make([]tree.Object, n)
+		for entry := range objects {
+			objects[entry] = object(session, entry)
+		}
+		f.dueGarbage = append(f.dueGarbage, candidate("home", objects...))
+	}
+	for range 3 {
+		add(2_000)
+	}
+	for range 6 {
+		add(500)
+	}
+	add(1_001)
+	r, err := g.Due(t.Context())
+	if err != nil || !r.More || r.Due != 10 || len(f.deleted) != 9_000 || len(f.unmarked) != 9_000 {
+		t.Errorf("%+v, %v: %d deleted, want 9,000 of 10,001 and more to do", r, err, len(f.deleted))
+	}
+	if n := f.count("DeleteAll"); n != 6 {
+		t.Errorf("%d requests, want one for each large candidate and one for two small ones", n)
+	}
+	done := f.dueGarbage[:9]
+	f.dueGarbage = f.dueGarbage[9:]
+	if r, err := g.Due(t.Context()); err != nil || r.More || len(f.deleted) != 10_001 {
+		t.Errorf("%+v, %v: %d deleted after %d candidates, want all", r, err, len(f.deleted), len(done))
+	}
+}
+
+// TestWhatWasDeletedBeforeAFailureStaysDone fails at the second request.
+func TestWhatWasDeletedBeforeAFailureStaysDone(t *testing.T) {
+	g, f := newCollector(0)
+	for range 3 {
+		session := id.NewSession()
+		var objects []tree.Object
+		for entry := range objectsAtOnce {
+			objects = append(objects, object(session, entry))
+		}
+		f.dueGarbage = append(f.dueGarbage, candidate("home", objects...))
+	}
+	f.broken[f.dueGarbage[1].Objects[7].Object] = true
+	r, err := g.Due(t.Context())
+	if err == nil || r.More || len(f.unmarked) != 2*objectsAtOnce || len(f.rescheduled) != 1 ||
+		f.rescheduled[f.dueGarbage[1].Key].failures != 1 {
+		t.Errorf("%+v, %v: %d unmarked, rescheduled %v", r, err, len(f.unmarked), f.rescheduled)
 	}
 }
 
@@ -81,10 +131,9 @@ func TestF68ACandidateIsDeletedOnlyIfItIsStillUnreferenced(t *testing.T) {
 		"one that was indexed again waits": {
 			func(f *fakeStore, o tree.Object) { f.indexed[o] = true }, false, false, true,
 		},
-		"one that its uploader shows stays": {shownBy(artifact.Live, artifact.Published), false, true, false},
-		"one of its uploader's draft stays": {shownBy(artifact.Live, artifact.Draft), false, true, false},
-		"one of a retained revision is":     {shownBy(artifact.Live, artifact.Retained), true, true, false},
-		"one whose uploader was deleted is": {shownBy(artifact.Deleted, artifact.Published), true, true, false},
+		"one that its uploader keeps stays": {
+			func(f *fakeStore, o tree.Object) { f.kept[o.Session] = true }, false, true, false,
+		},
 		"one with stale references alone is": {
 			func(f *fakeStore, o tree.Object) { f.stale[o] = []id.Revision{"rev"} }, true, true, false,
 		},
@@ -112,17 +161,6 @@ func TestF68ACandidateIsDeletedOnlyIfItIsStillUnreferenced(t *testing.T) {
 				t.Errorf("rescheduled: %v, want %v", f.rescheduled, want)
 			}
 		})
-	}
-}
-
-// shownBy makes the uploader of an object an artifact that has it in a revision.
-func shownBy(status artifact.Status, r artifact.RevisionStatus) func(*fakeStore, tree.Object) {
-	return func(f *fakeStore, o tree.Object) {
-		f.uploaders[o.Session] = art
-		f.files[art] = ArtifactFiles{
-			Artifact: &artifact.Artifact{ID: art, Status: status},
-			Contents: []artifact.Contents{revision(r, o)},
-		}
 	}
 }
 
@@ -176,7 +214,7 @@ func TestBytesGoBeforeWhatIsKnownOfThem(t *testing.T) {
 	}
 	f, run := newJob()
 	want := []string{
-		"Indexed", "UploaderOf", "ArtifactFiles", "ReferencesTo", // the index entry first: it may be new
+		"Indexed", "Kept", "ReferencesTo", // the index entry first: it may be new
 		"DeleteAll", "RemoveReference", "Unmark",
 	}
 	if err := run(); err != nil || !slices.Equal(f.calls, want) {

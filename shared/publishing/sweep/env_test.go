@@ -29,11 +29,13 @@ type fakeStore struct {
 	duePurges    []Purge
 	dueGarbage   []GarbageCandidate
 
-	files      map[id.Artifact]ArtifactFiles
-	uploaders  map[id.Session]id.Artifact
+	artifact   *artifact.Artifact // that is purged; nil: there is none
+	pages      [][]artifact.Contents
+	kept       map[id.Session]bool
 	referenced map[tree.Object]bool
 	stale      map[tree.Object][]id.Revision
 	indexed    map[tree.Object]bool
+	damaged    error                // of lists of files
 	finalized  bool                 // sessions are, before they can be ended
 	broken     map[tree.Object]bool // cannot be deleted
 	brought    tree.Tree
@@ -52,8 +54,7 @@ type rescheduled struct {
 
 func newStore() *fakeStore {
 	return &fakeStore{
-		files:       map[id.Artifact]ArtifactFiles{},
-		uploaders:   map[id.Session]id.Artifact{},
+		kept:        map[id.Session]bool{},
 		referenced:  map[tree.Object]bool{},
 		stale:       map[tree.Object][]id.Revision{},
 		indexed:     map[tree.Object]bool{},
@@ -131,13 +132,29 @@ func (f *fakeStore) Add(context.Context, id.Workspace, tree.File) error {
 func (f *fakeStore) DeleteDiffs(context.Context, id.Workspace, id.Session) error {
 	return f.call("DeleteDiffs", none)
 }
-func (f *fakeStore) ArtifactFiles(_ context.Context, a id.Artifact) (ArtifactFiles, error) {
-	found := f.files[a]
-	found.Contents = slices.Clone(found.Contents)
-	return found, f.call("ArtifactFiles", none)
+func (f *fakeStore) Remains(
+	_ context.Context, _ Purge, visit func(*artifact.Artifact, []StoredRevision) error,
+) error {
+	if err := f.call("Remains", none); err != nil || f.artifact == nil {
+		return err
+	}
+	for _, page := range f.pages {
+		var revisions []StoredRevision
+		for _, c := range page {
+			revisions = append(revisions, StoredRevision{c.Revision, func() (tree.Tree, error) { return c.Tree, f.damaged }})
+		}
+		if err := visit(f.artifact, revisions); err != nil {
+			return err
+		}
+	}
+	return nil
 }
-func (f *fakeStore) UploaderOf(_ context.Context, s id.Session) (id.Artifact, error) {
-	return f.uploaders[s], f.call("UploaderOf", none)
+func (f *fakeStore) Kept(_ context.Context, sessions []id.Session) (map[id.Session]bool, error) {
+	kept := map[id.Session]bool{}
+	for _, s := range sessions {
+		kept[s] = f.kept[s]
+	}
+	return kept, f.call("Kept", none)
 }
 func (f *fakeStore) ReferencesTo(_ context.Context, o tree.Object) (bool, []id.Revision, error) {
 	return f.referenced[o], f.stale[o], f.call("ReferencesTo", none)
@@ -200,9 +217,12 @@ func clock() time.Time { return start }
 // object returns the n-th object of a session.
 func object(s id.Session, n int) tree.Object { return tree.Object{Session: s, Entry: n} }
 
-// revision returns a revision with a file for each object.
+// revision returns a revision with a file for each object, the first of which its session uploaded.
 func revision(status artifact.RevisionStatus, objects ...tree.Object) artifact.Contents {
 	c := artifact.Contents{Revision: artifact.Revision{ID: id.NewRevision(), Status: status}}
+	if len(objects) > 0 {
+		c.Revision.Session = objects[0].Session
+	}
 	for _, o := range objects {
 		c.Tree = append(c.Tree, tree.File{Size: 1, SHA256: tree.DigestOf(string(o.Session)), Object: o})
 	}

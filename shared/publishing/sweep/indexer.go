@@ -53,15 +53,17 @@ func (i *Indexer) session(ctx context.Context, u Session) error {
 	if err != nil {
 		return err
 	}
+	var fresh []tree.File
 	seen := map[tree.Content]bool{}
 	for _, f := range files {
-		if seen[f.Content()] {
-			continue
+		if !seen[f.Content()] {
+			seen[f.Content()] = true
+			fresh = append(fresh, f)
 		}
-		seen[f.Content()] = true
-		if err := i.Store.Add(ctx, u.Home, f); err != nil {
-			return err
-		}
+	}
+	err = concurrently(ctx, fresh, func(ctx context.Context, n int) error { return i.Store.Add(ctx, u.Home, fresh[n]) })
+	if err != nil {
+		return err
 	}
 	if u.Diffs { // no longer needed, because the rebuilt files are stored as objects
 		if err := i.Diffs.DeleteDiffs(ctx, u.Home, u.ID); err != nil {

@@ -39,6 +39,9 @@ func (c GarbageCandidate) String() string {
 type Purges interface {
 	// DuePurges reads strongly up to n purges that are due.
 	DuePurges(ctx context.Context, now time.Time, n int) ([]Purge, error)
+	// Remains calls visit with the artifact of a purge and the revisions that still have their files: the one that is
+	// purged, or all of the artifact, a page at a time. It does not call visit if there is no such artifact.
+	Remains(ctx context.Context, p Purge, visit func(*artifact.Artifact, []StoredRevision) error) error
 	// Mark adds objects to the candidate of their session, and postpones the whole candidate to c.Due.
 	Mark(ctx context.Context, c GarbageCandidate) error
 	// DeleteFileList deletes the file list of a revision and makes the revision retained. A bundle that is not ready stays
@@ -55,6 +58,12 @@ type ReferenceRemover interface {
 	RemoveReference(ctx context.Context, r id.Revision, objects []tree.Object) error
 }
 
+// StoredRevision is a revision that has its files. Files decodes them, because those of many revisions fill the memory.
+type StoredRevision struct {
+	artifact.Revision
+	Files func() (tree.Tree, error)
+}
+
 // Index finds and removes entries of the content index.
 type Index interface {
 	// Remove removes the entry of a content if the entry names this object, and reports whether it did.
@@ -67,8 +76,8 @@ type Index interface {
 const maxPurges = 4 * limits.JobWorkers
 
 // Purger marks the objects of ended artifacts and revisions as garbage candidates if no other revision uses them. It
-// does not delete them, because upload sessions may have been told to reuse them. It removes references first and lists
-// of files last, so that a purge that died is repeated in full.
+// does not delete them, because upload sessions may have been told to reuse them. It purges one revision after the
+// other. Of each it removes references first and the list of files last, so that a purge that died repeats one revision.
 type Purger struct {
 	References References
 	Store      Purges
@@ -88,100 +97,116 @@ func (p *Purger) Due(ctx context.Context) (Round, error) {
 		func(ctx context.Context, one Purge) error { return p.purge(ctx, one, over) })
 }
 
-// purge removes its own references before it checks for others, so that of two concurrent purges of a shared object the
-// later one sees it unreferenced. When over reports true, it stops after the current revision and keeps what it did.
+// purge purges the revisions that ended. When over reports true, it stops after the current one and keeps what it did.
 func (p *Purger) purge(ctx context.Context, one Purge, over func() bool) error {
-	h, err := p.References.ArtifactFiles(ctx, one.Artifact)
-	if err != nil || h.Artifact == nil {
-		return err
-	}
-	ended := one.Revision == "" && h.Artifact.Status != artifact.Live
-	gone := slices.DeleteFunc(h.Contents, func(c artifact.Contents) bool {
-		return !ended && (c.Revision.ID != one.Revision || c.Revision.Status != artifact.Retained)
+	exists, done, uses := false, 0, newUsage(p.References)
+	err := p.Store.Remains(ctx, one, func(a *artifact.Artifact, revisions []StoredRevision) error {
+		exists = true
+		gone := slices.DeleteFunc(revisions, func(r StoredRevision) bool { return !one.ends(a, r.Revision) })
+		if bundles := readyBundles(a, gone); len(bundles) > 0 {
+			if err := p.Bundles.DeleteBundles(ctx, bundles); err != nil {
+				return err
+			}
+		}
+		for _, r := range gone {
+			if done > 0 && over() {
+				return errUnfinished
+			}
+			done++
+			if err := p.revision(ctx, a, r, uses); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
-	for _, c := range gone {
-		if err := p.Store.RemoveReference(ctx, c.Revision.ID, c.Tree.Borrowed()); err != nil {
-			return err
-		}
-	}
-	if bundles := readyBundles(h.Artifact, gone); len(bundles) > 0 {
-		if err := p.Bundles.DeleteBundles(ctx, bundles); err != nil {
-			return err
-		}
-	}
-	seen, done := newReferenceCache(p.References), map[tree.Object]bool{}
-	for n, c := range gone {
-		if n > 0 && over() {
-			return errUnfinished
-		}
-		if err := p.revision(ctx, h.Artifact, c, seen, done); err != nil {
-			return err
-		}
+	if err != nil || !exists {
+		return err
 	}
 	return p.Store.Purged(ctx, one)
 }
 
+// ends reports whether a revision ended with what is purged.
+func (p Purge) ends(a *artifact.Artifact, r artifact.Revision) bool {
+	if p.Revision == "" {
+		return a.Status != artifact.Live
+	}
+	return r.ID == p.Revision && r.Status == artifact.Retained
+}
+
 // readyBundles returns the archives of revisions that end. The bundler gives up bundles that are not ready.
-func readyBundles(a *artifact.Artifact, gone []artifact.Contents) (out []artifact.BundleObject) {
-	for _, c := range gone {
-		if c.Revision.Bundle.Status == artifact.BundleReady {
-			out = append(out, a.BundleObject(c.Revision.ID))
+func readyBundles(a *artifact.Artifact, gone []StoredRevision) (out []artifact.BundleObject) {
+	for _, r := range gone {
+		if r.Bundle.Status == artifact.BundleReady {
+			out = append(out, a.BundleObject(r.ID))
 		}
 	}
 	return out
 }
 
-// revision marks the unused objects of a revision and deletes its file list. It skips objects in done, because
-// revisions of one artifact share most of them.
-func (p *Purger) revision(
-	ctx context.Context, a *artifact.Artifact, c artifact.Contents, seen *referenceCache, done map[tree.Object]bool,
-) error {
-	var unused []tree.File
-	for _, f := range c.Tree {
-		if f.Size == 0 || done[f.Object] {
-			continue
-		}
-		done[f.Object] = true
-		if !f.Borrowed { // uploaded for this artifact, which saves reading the session
-			seen.uploaders[f.Object.Session] = a.ID
-		}
-		used, _, err := seen.inUse(ctx, f.Object)
-		if err != nil {
-			return err
-		}
-		if !used {
-			unused = append(unused, tree.File{Size: f.Size, SHA256: f.SHA256, Object: f.Object})
-		}
+// revision removes the references of a revision before it checks for others, so that of two concurrent purges of a
+// shared object the later one sees it unreferenced. Then it marks the unused objects and deletes the list of files.
+func (p *Purger) revision(ctx context.Context, a *artifact.Artifact, r StoredRevision, uses usage) error {
+	files, err := r.Files()
+	if err != nil {
+		return err
+	}
+	if err := p.Store.RemoveReference(ctx, r.ID, files.Borrowed()); err != nil {
+		return err
+	}
+	if r.Source == "" {
+		uses.ended[r.Session] = true
+	}
+	unused, _, err := uses.unused(ctx, ownObjects(r.Revision, files))
+	if err != nil {
+		return err
 	}
 	if err := p.mark(ctx, a.StorageWorkspace, unused); err != nil {
 		return err
 	}
-	return p.Store.DeleteFileList(ctx, c.Revision)
+	return p.Store.DeleteFileList(ctx, r.Revision)
+}
+
+// ownObjects returns the objects that a revision uploaded or references, each once and without paths. Other revisions
+// answer for what it inherited. A restored revision uploaded none. Older code stored no session: then all objects that
+// are not borrowed count.
+func ownObjects(r artifact.Revision, files tree.Tree) (out []tree.File) {
+	seen := map[tree.Object]bool{}
+	for _, f := range files {
+		uploaded := !f.Borrowed && r.Source == "" && (r.Session == "" || r.Session == f.Object.Session)
+		if f.Size > 0 && !seen[f.Object] && (uploaded || f.References()) {
+			seen[f.Object] = true
+			out = append(out, tree.File{Size: f.Size, SHA256: f.SHA256, Object: f.Object})
+		}
+	}
+	return out
 }
 
 // mark marks objects as garbage candidates. It removes the index entries first, so that no session that starts after
 // the waiting time began can find the objects.
 func (p *Purger) mark(ctx context.Context, home id.Workspace, unused []tree.File) error {
-	for _, f := range unused {
-		if _, err := p.Index.Remove(ctx, home, f.Content(), f.Object); err != nil {
-			return err
-		}
+	err := concurrently(ctx, unused, func(ctx context.Context, n int) error {
+		_, err := p.Index.Remove(ctx, home, unused[n].Content(), unused[n].Object)
+		return err
+	})
+	if err != nil {
+		return err
 	}
-	for _, c := range candidates(home, unused) {
-		c.Due = p.Now().Add(limits.CollectAfter)
-		if err := p.Store.Mark(ctx, c); err != nil {
-			return err
-		}
-	}
-	return nil
+	marks := candidates(home, unused)
+	return concurrently(ctx, marks, func(ctx context.Context, n int) error {
+		marks[n].Due = p.Now().Add(limits.CollectAfter)
+		return p.Store.Mark(ctx, marks[n])
+	})
 }
 
 // candidates groups objects by the session that uploaded them.
 func candidates(home id.Workspace, objects []tree.File) (out []GarbageCandidate) {
+	place := map[id.Session]int{}
 	for _, f := range objects {
-		n := slices.IndexFunc(out, func(c GarbageCandidate) bool { return c.Session == f.Object.Session })
-		if n < 0 {
-			n, out = len(out), append(out, GarbageCandidate{Home: home, Session: f.Object.Session})
+		n, known := place[f.Object.Session]
+		if !known {
+			n = len(out)
+			place[f.Object.Session] = n
+			out = append(out, GarbageCandidate{Home: home, Session: f.Object.Session})
 		}
 		out[n].Objects = append(out[n].Objects, f)
 	}

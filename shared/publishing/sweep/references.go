@@ -3,76 +3,80 @@ package sweep
 import (
 	"context"
 
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/id"
-	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/tree"
 )
 
 // References reads what uses an object. Its reads are strong, because deletion is final.
 type References interface {
-	// ArtifactFiles reads an artifact and all its revisions that still have their files.
-	ArtifactFiles(ctx context.Context, a id.Artifact) (ArtifactFiles, error)
-	// UploaderOf returns the artifact that a session uploaded its files for.
-	UploaderOf(ctx context.Context, u id.Session) (id.Artifact, error)
+	// Kept reports which sessions uploaded a revision that is not retained, of an artifact that is live.
+	Kept(ctx context.Context, sessions []id.Session) (map[id.Session]bool, error)
 	// ReferencesTo reports whether a revision that has its files references an object. If none does, dead lists revisions
-	// without files that reference it: they were purged, were never committed, or are not committed yet.
+	// without files that reference it: they are retained, were never committed, or are not committed yet.
 	ReferencesTo(ctx context.Context, o tree.Object) (held bool, dead []id.Revision, err error)
 }
 
-// ArtifactFiles is an artifact with its revisions that still have their files.
-type ArtifactFiles struct {
-	Artifact *artifact.Artifact // nil: it does not exist
-	Contents []artifact.Contents
+// usage finds objects that are not in use. An object is in use by the artifact that it was uploaded for as long as that
+// artifact is live and keeps the revision of the object's session: a published revision ends only with its artifact, and
+// no other revision of it has files of a discarded draft without a reference. All other use is a reference.
+type usage struct {
+	References
+	ended map[id.Session]bool // those that are not kept, which is final
 }
 
-// liveObjects returns the objects of revisions that can be read or published. There are none if the artifact ended.
-func (a ArtifactFiles) liveObjects() map[tree.Object]bool {
-	live := map[tree.Object]bool{}
-	if a.Artifact == nil || a.Artifact.Status != artifact.Live {
-		return live
+func newUsage(r References) usage { return usage{r, map[id.Session]bool{}} }
+
+// unused returns the files whose objects are not in use, and for each of them dead of ReferencesTo.
+func (u usage) unused(ctx context.Context, files []tree.File) (out []tree.File, dead [][]id.Revision, err error) {
+	kept, err := u.kept(ctx, files)
+	if err != nil {
+		return nil, nil, err
 	}
-	for _, c := range a.Contents {
-		if c.Revision.Status == artifact.Retained {
-			continue
+	held, gone := make([]bool, len(files)), make([][]id.Revision, len(files))
+	err = concurrently(ctx, files, func(ctx context.Context, n int) (err error) {
+		if held[n] = kept[files[n].Object.Session]; !held[n] {
+			held[n], gone[n], err = u.ReferencesTo(ctx, files[n].Object)
 		}
-		for _, f := range c.Tree {
-			live[f.Object] = true
+		return err
+	})
+	for n, f := range files {
+		if !held[n] {
+			out, dead = append(out, f), append(dead, gone[n])
 		}
 	}
-	return live
+	return out, dead, err
 }
 
-// referenceCache reads each item of References once for one purge or collection. That is safe because uses can only
-// disappear meanwhile: no session can find an object that is neither referenced nor indexed.
-type referenceCache struct {
-	references References
-	uploaders  map[id.Session]id.Artifact
-	live       map[id.Artifact]map[tree.Object]bool
+// kept returns which sessions of the files are kept. It does not remember those, because they may end before the next
+// call, and then nobody else would look at the objects again.
+func (u usage) kept(ctx context.Context, files []tree.File) (map[id.Session]bool, error) {
+	var sessions []id.Session
+	asked := map[id.Session]bool{}
+	for _, f := range files {
+		if one := f.Object.Session; !u.ended[one] && !asked[one] {
+			asked[one], sessions = true, append(sessions, one)
+		}
+	}
+	if len(sessions) == 0 {
+		return nil, nil
+	}
+	kept, err := u.Kept(ctx, sessions)
+	for _, one := range sessions {
+		u.ended[one] = err == nil && !kept[one]
+	}
+	return kept, err
 }
 
-func newReferenceCache(s References) *referenceCache {
-	return &referenceCache{s, map[id.Session]id.Artifact{}, map[id.Artifact]map[tree.Object]bool{}}
-}
+// maxCalls is how many objects of one item of the queue are looked at, or changed, at once.
+const maxCalls = 8
 
-// inUse reports whether an object is used by the artifact that it was uploaded for or by a reference. dead is that of
-// ReferencesTo.
-func (r *referenceCache) inUse(ctx context.Context, o tree.Object) (used bool, dead []id.Revision, err error) {
-	a, known := r.uploaders[o.Session]
-	if !known {
-		if a, err = r.references.UploaderOf(ctx, o.Session); err != nil {
-			return false, nil, err
-		}
-		r.uploaders[o.Session] = a
+// concurrently calls do with the number of each element, for some at once. The first failure ends the others.
+func concurrently[T any](ctx context.Context, all []T, do func(context.Context, int) error) error {
+	g, ctx := async.WithContext(ctx)
+	g.SetLimit(maxCalls)
+	for n := range all {
+		g.Go(func() error { return do(ctx, n) })
 	}
-	if r.live[a] == nil {
-		h, err := r.references.ArtifactFiles(ctx, a)
-		if err != nil {
-			return false, nil, err
-		}
-		r.live[a] = h.liveObjects()
-	}
-	if r.live[a][o] {
-		return true, nil, nil
-	}
-	return r.references.ReferencesTo(ctx, o)
+	return g.Wait()
 }
