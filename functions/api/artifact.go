@@ -69,11 +69,6 @@ type artifactInput struct {
 	Artifact string `path:"artifact_id"`
 }
 
-type revisionInput struct {
-	Artifact string `path:"artifact_id"`
-	Revision string `path:"revision_id"`
-}
-
 // publishInput has all of its parameters, like every input, because huma ignores those of an embedded type.
 type publishInput struct {
 	Artifact string `path:"artifact_id"`
@@ -102,13 +97,26 @@ func (h *Host) publish(ctx context.Context, request *web.Request, in *publishInp
 	return published(p, request.Actor.Key), err
 }
 
-func (h *Host) latest(ctx context.Context, request *web.Request, _ *artifactInput) (contract.AgentView, error) {
-	v, err := h.Views.Latest(ctx, request.Actor, request.Artifact)
+// viewInput and revisionInput are the inputs of views, whose files have pages.
+type viewInput struct {
+	Artifact    string `path:"artifact_id"`
+	FilesCursor string `query:"files_cursor" doc:"files_next_cursor of the page before"`
+}
+
+type revisionInput struct {
+	Artifact    string `path:"artifact_id"`
+	Revision    string `path:"revision_id"`
+	FilesCursor string `query:"files_cursor" doc:"files_next_cursor of the page before"`
+}
+
+func (h *Host) latest(ctx context.Context, request *web.Request, in *viewInput) (contract.AgentView, error) {
+	v, err := h.Views.Latest(ctx, request.Actor, request.Artifact, cursor.Page{Cursor: in.FilesCursor})
 	return wire.AgentView(v, request.Actor, h.Loads), err
 }
 
-func (h *Host) pinned(ctx context.Context, request *web.Request, _ *revisionInput) (contract.AgentView, error) {
-	v, err := h.Views.Pinned(ctx, request.Actor, request.Artifact, request.Revision)
+func (h *Host) pinned(ctx context.Context, request *web.Request, in *revisionInput) (contract.AgentView, error) {
+	p := cursor.Page{Cursor: in.FilesCursor}
+	v, err := h.Views.Pinned(ctx, request.Actor, request.Artifact, request.Revision, p)
 	return wire.AgentView(v, request.Actor, h.Loads), err
 }
 
@@ -144,11 +152,12 @@ func (h *Host) revisionsOf(
 }
 
 type tokenInput struct {
-	Token string `path:"token"`
+	Token       string `path:"token"`
+	FilesCursor string `query:"files_cursor" doc:"files_next_cursor of the page before"`
 }
 
 func (h *Host) public(ctx context.Context, in *tokenInput) (contract.PublicAgentView, error) {
-	v, err := h.Views.Public(ctx, in.Token)
+	v, err := h.Views.Public(ctx, in.Token, cursor.Page{Cursor: in.FilesCursor})
 	return wire.PublicAgentView(v), err
 }
 
@@ -157,6 +166,6 @@ type resolveInput struct {
 }
 
 func (h *Host) resolve(ctx context.Context, in *resolveInput) (contract.Resolved, error) {
-	v, err := h.Views.Resolve(ctx, in.Body.PublicID, in.Body.Blob, false)
+	v, err := h.Views.Resolve(ctx, in.Body, false)
 	return wire.Resolved(v), err
 }

@@ -4,18 +4,21 @@ import (
 	"fmt"
 	"html"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
 	"vitrine/functions/wire"
 	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/limits"
 )
 
 // publicPage serves the public agent view to people who open its URL in a browser. It is plain markup without script or
 // style, because the function that serves it links no template engine.
 func (h *Host) publicPage(w http.ResponseWriter, r *http.Request) error {
-	v, err := h.Views.Public(r.Context(), r.PathValue("token"))
+	p := cursor.Page{Cursor: r.URL.Query().Get("files_cursor")}
+	v, err := h.Views.Public(r.Context(), r.PathValue("token"), p)
 	if err != nil {
 		return err
 	}
@@ -51,6 +54,11 @@ func page(v contract.PublicAgentView) string {
 		fmt.Fprintf(&b, `<tr><td><a href="%s" rel="noreferrer">%s</a><td>%d<td>%s<td><code>%s</code>`,
 			text(f.URL), text(f.Path), f.SizeBytes, text(f.ContentType), f.SHA256)
 	}
-	b.WriteString(`</table><p>Ask with <code>Accept: application/json</code> for the same as JSON.</p></html>`)
+	b.WriteString(`</table>`)
+	if v.FilesNextCursor != "" {
+		fmt.Fprintf(&b, `<p>These are %d of %d files. <a href="?files_cursor=%s" rel="next">More files</a></p>`,
+			len(v.Files), v.FilesTotal, url.QueryEscape(v.FilesNextCursor))
+	}
+	b.WriteString(`<p>Ask with <code>Accept: application/json</code> for the same as JSON.</p></html>`)
 	return b.String()
 }

@@ -34,7 +34,12 @@ func (h *Host) openPasted(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return unshown(err)
 	}
-	shown, err := h.Views.Resolve(r.Context(), link.PublicID, link.Blob, false)
+	link.FilesCursor = form["files"]
+	shown, err := h.Views.Resolve(r.Context(), link, false)
+	if fault.KindOf(err) == fault.KindInvalid && link.FilesCursor != "" { // the cursor is older than a day
+		link.FilesCursor = ""
+		shown, err = h.Views.Resolve(r.Context(), link, false)
+	}
 	if err != nil {
 		return unshown(unopened(err))
 	}
@@ -67,8 +72,12 @@ func pasted(text string, public id.Public) contract.ResolveRequest {
 
 // opened returns the page that shows what a link opens.
 func (h *Host) opened(link contract.ResolveRequest, v view.View, address string) pages.Opened {
+	p := h.panel(v, address)
+	if link.FilesCursor != "" {
+		p.First = address
+	}
 	return pages.Opened{
-		Panel:    h.panel(v, address),
+		Panel:    p,
 		PublicID: string(link.PublicID),
 		Blob:     link.Blob,
 		Revision: string(v.Revision.ID),

@@ -18,7 +18,7 @@ import (
 	"vitrine/functions/app/pages"
 	"vitrine/scripts/testkit/browser"
 	"vitrine/scripts/testkit/expect"
-	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/script"
 	"vitrine/shared/publishing/view"
 )
@@ -32,10 +32,10 @@ const (
 )
 
 // resolver answers what a link shows; nil: every link opens.
-type resolver func(ctx context.Context, public id.Public, blob string, scripts bool) (view.View, error)
+type resolver func(ctx context.Context, q contract.ResolveRequest, scripts bool) (view.View, error)
 
 func refuses(err error) resolver {
-	return func(context.Context, id.Public, string, bool) (view.View, error) { return view.View{}, err }
+	return func(context.Context, contract.ResolveRequest, bool) (view.View, error) { return view.View{}, err }
 }
 
 // host is the app host at localhost with the given resolver; what it logs goes to the buffer.
@@ -243,7 +243,7 @@ func TestTheLogNamesNoLink(t *testing.T) {
 }
 
 func TestPanicBecomesAnAnswer(t *testing.T) {
-	h, lines := host(func(context.Context, id.Public, string, bool) (view.View, error) {
+	h, lines := host(func(context.Context, contract.ResolveRequest, bool) (view.View, error) {
 		panic("the case fell: " + blob)
 	})
 	r := send(h.Handler(), "POST", "/api/access-links/resolve", opening)

@@ -3,16 +3,21 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/keyring"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/media"
+	"vitrine/shared/platform/token"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/lint"
 	"vitrine/shared/publishing/tree"
@@ -285,16 +290,17 @@ func (f *fakeArtifacts) Delete(ctx context.Context, _ credential.Actor, t artifa
 
 type fakeViews struct {
 	*fakeServices
-	ResolveFn func(ctx context.Context, public id.Public, blob string, scripts bool) (view.View, error) // nil: every link opens
+	ResolveFn func(ctx context.Context, q contract.ResolveRequest, scripts bool) (view.View, error) // nil: every link opens
 	bundle    artifact.Availability
 	asleep    bool // scripts do not run
+	more      int  // files beside the first two
 }
 
-func (f *fakeViews) Resolve(ctx context.Context, public id.Public, blob string, scripts bool) (view.View, error) {
+func (f *fakeViews) Resolve(ctx context.Context, q contract.ResolveRequest, scripts bool) (view.View, error) {
 	if f.ResolveFn != nil {
-		return f.ResolveFn(ctx, public, blob, scripts)
+		return f.ResolveFn(ctx, q, scripts)
 	}
-	return view.View{Revision: artifact.Revision{Mode: media.HTML}, Title: string(public) + " " + blob}, nil
+	return view.View{Revision: artifact.Revision{Mode: media.HTML}, Title: string(q.PublicID) + " " + q.Blob}, nil
 }
 
 // LinkURL takes every secret but "wrong" and none.
@@ -305,18 +311,20 @@ func (f *fakeViews) LinkURL(public id.Public, secret string) (string, error) {
 	return f.appURL + "/al/" + string(public) + "#" + secret, nil
 }
 
-func (f *fakeViews) Latest(ctx context.Context, _ credential.Actor, a *artifact.Artifact) (view.View, error) {
+func (f *fakeViews) Latest(
+	ctx context.Context, _ credential.Actor, a *artifact.Artifact, p cursor.Page,
+) (view.View, error) {
 	if err := f.called(ctx, "Latest "+string(a.ID)); err != nil {
 		return view.View{}, err
 	}
 	if !a.Active(noon) || a.Current == "" {
 		return view.View{}, fault.New(fault.NotFound, "nothing can be read")
 	}
-	return f.view(a, newestID), nil
+	return f.view(a, newestID, p)
 }
 
 func (f *fakeViews) Pinned(
-	ctx context.Context, _ credential.Actor, a *artifact.Artifact, r *artifact.Revision,
+	ctx context.Context, _ credential.Actor, a *artifact.Artifact, r *artifact.Revision, p cursor.Page,
 ) (view.View, error) {
 	if err := f.called(ctx, "Pinned "+string(a.ID)); err != nil {
 		return view.View{}, err
@@ -327,12 +335,12 @@ func (f *fakeViews) Pinned(
 	case r.Status == artifact.Retained:
 		return view.View{}, fault.New(fault.RevisionRetained, "its bytes are gone")
 	}
-	return f.view(a, r.ID), nil
+	return f.view(a, r.ID, p)
 }
 
-func (f *fakeViews) view(a *artifact.Artifact, r id.Revision) view.View {
+func (f *fakeViews) view(a *artifact.Artifact, r id.Revision, p cursor.Page) (view.View, error) {
 	at := f.fileURL(r)
-	return view.View{
+	v := view.View{
 		Artifact:   *a,
 		Revision:   artifact.Revision{ID: r, Entrypoint: a.Entrypoint},
 		Title:      a.Title,
@@ -345,6 +353,38 @@ func (f *fakeViews) view(a *artifact.Artifact, r id.Revision) view.View {
 		Bundle:  f.bundle,
 		Scripts: !f.asleep,
 	}
+	for n := range f.more {
+		path := fmt.Sprintf("files/%04d.txt", n)
+		v.Files = append(v.Files, fileAt(path, at(path), int64(n)))
+	}
+	return paged(v, f.contentURL, p.Cursor)
+}
+
+// paged leaves a page of the files of a view, as the service does. Cursors are numbers.
+func paged(v view.View, contentURL, cursor string) (view.View, error) {
+	for _, f := range v.Files {
+		v.Tree = append(v.Tree, f.File)
+	}
+	tokens, err := token.New(keyring.New().Content, token.Content, contentURL)
+	if err != nil {
+		return view.View{}, err
+	}
+	urls := address.URLBuilder{Origins: address.Origins{Content: contentURL}, ContentToken: tokens}
+	claims := token.Claims{Workspace: id.NewWorkspace(), Artifact: artifactID, Revision: newestID, Expires: noon}
+	if v.Location, err = urls.Locate(claims); err != nil {
+		return view.View{}, err
+	}
+	from, most := 0, limits.ViewFiles
+	if cursor != "" {
+		if from, err = strconv.Atoi(cursor); err != nil {
+			return view.View{}, fault.New(fault.InvalidRequest, "files_cursor is none")
+		}
+		most = 500
+	}
+	if v.Files = v.Files[from:]; len(v.Files) > most {
+		v.Files, v.Next = v.Files[:most], strconv.Itoa(from+most)
+	}
+	return v, nil
 }
 
 // fileURL builds addresses of files, which differ between the newest revision and the older one.

@@ -21,10 +21,10 @@ func frameAt(v view.View, place string) string {
 	if path == "" && v.Revision.Listing {
 		return v.Frame + at
 	}
-	for _, f := range v.Files {
+	for _, f := range v.Tree {
 		switch {
 		case f.Path == path && shownInFrames(path):
-			return f.URLs.Frame() + at
+			return v.Location.Of(path).Frame() + at
 		case strings.HasPrefix(f.Path, path+"/"):
 			return v.Location.Folder(path) + at
 		}

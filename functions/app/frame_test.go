@@ -20,7 +20,7 @@ func TestAViewerFramesAListedPlaceOrWhatOpensFirst(t *testing.T) {
 	expect.OK(t, err)
 	v := view.View{Revision: artifact.Revision{Entrypoint: "a.png"}, Location: at}
 	for _, path := range []string{"a.png", "docs/b c.md", "docs/more/d.html", "docs/100%?.md", "e.bin"} {
-		v.Files = append(v.Files, view.File{File: tree.File{Path: path}, URLs: at.Of(path)})
+		v.Tree = append(v.Tree, tree.File{Path: path})
 	}
 	for _, c := range []struct {
 		place, page, list string // want where the entrypoint opens, and where the list does

@@ -19,7 +19,6 @@ import (
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
-	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/view"
@@ -50,21 +49,24 @@ func fails(err error) answers {
 }
 
 // open opens a link. Its artifact runs scripts where the token says so, and where a reader wants them.
-func (g *gallery) open(ctx context.Context, public id.Public, blob string, scripts bool) (view.View, error) {
+func (g *gallery) open(ctx context.Context, q contract.ResolveRequest, scripts bool) (view.View, error) {
 	g.mu.Lock()
-	g.opened[blob]++
-	answer := g.links[blob]
+	g.opened[q.Blob]++
+	answer := g.links[q.Blob]
 	g.mu.Unlock()
-	if answer == nil || public != publicID {
+	if answer == nil || q.PublicID != publicID {
 		return view.View{}, fault.NewCode(fault.NotFound)
 	}
-	resolved, err := answer(ctx, contract.ResolveRequest{PublicID: public, Blob: blob})
+	resolved, err := answer(ctx, q)
 	if scripts {
 		resolved.IframeSrc = strings.Replace(resolved.IframeSrc, "/v/plain/", "/v/scripts/", 1)
 	}
 	shown := viewFrom(resolved)
 	shown.Scripts = shown.Scripts || scripts
-	return shown, err
+	if err != nil {
+		return shown, err
+	}
+	return paged(shown, g.content.URL, q.FilesCursor)
 }
 
 // viewFrom is a view that has a shape.

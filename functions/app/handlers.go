@@ -90,7 +90,7 @@ func (h *Host) resolve(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	shown, err := h.Views.Resolve(r.Context(), link.PublicID, link.Blob, link.Scripts)
+	shown, err := h.Views.Resolve(r.Context(), link.ResolveRequest, link.Scripts)
 	if err != nil {
 		return unopened(err)
 	}
@@ -140,14 +140,17 @@ func sentLink(w http.ResponseWriter, r *http.Request) (openRequest, error) {
 func readLink(members map[string]json.RawMessage) (openRequest, error) {
 	var link openRequest
 	err := errors.Join(json.Unmarshal(members["public_id"], &link.PublicID), json.Unmarshal(members["blob"], &link.Blob))
-	for name, to := range map[string]any{"scripts": &link.Scripts, "at": &link.At} {
+	for name, to := range map[string]any{
+		"scripts": &link.Scripts, "at": &link.At, "files_cursor": &link.FilesCursor,
+	} {
 		if value, sent := members[name]; sent {
 			err = errors.Join(err, json.Unmarshal(value, to))
 		}
 	}
 	if _, malformed := link.PublicID.Bits(); err != nil || malformed != nil || link.Blob == "" {
 		return openRequest{}, fault.New(fault.InvalidRequest,
-			"The body must be an object with public_id and blob; scripts is a boolean and at a string if they are sent.")
+			"The body must be an object with public_id and blob; scripts is a boolean, and at and files_cursor are strings "+
+				"if they are sent.")
 	}
 	return link, nil
 }

@@ -11,6 +11,9 @@ import (
 func (h *Host) panel(v view.View, address string) pages.Panel {
 	p := pages.Panel{
 		Files:   make([]pages.File, len(v.Files)),
+		Count:   len(v.Tree),
+		Total:   v.Tree.Size(),
+		Next:    v.Next,
 		Bundle:  bundleOf(v.Bundle),
 		Address: address,
 		APIURL:  h.Origins.API,

@@ -23,7 +23,7 @@ const (
 )
 
 func TestACodeIsDrawnForLinksAlone(t *testing.T) {
-	h, lines := host(func(context.Context, id.Public, string, bool) (view.View, error) {
+	h, lines := host(func(context.Context, contract.ResolveRequest, bool) (view.View, error) {
 		t.Error("a link was opened to draw it")
 		return view.View{}, nil
 	})
@@ -46,9 +46,9 @@ func paste(t *testing.T, h *Host, target, pasted string) (int, map[string][]stri
 
 func TestAPastedLinkOpensInThePage(t *testing.T) {
 	var got contract.ResolveRequest
-	h, lines := host(func(_ context.Context, public id.Public, blob string, _ bool) (view.View, error) {
-		got = contract.ResolveRequest{PublicID: public, Blob: blob}
-		return view.View{
+	h, lines := host(func(_ context.Context, q contract.ResolveRequest, _ bool) (view.View, error) {
+		got = q
+		return paged(view.View{
 			Artifact:   artifact.Artifact{ExpiresAt: noon, CreatedAt: noon.Add(-time.Hour)},
 			Revision:   artifact.Revision{ID: newestID, Entrypoint: "report.html", Mode: media.HTML},
 			Title:      "Seals <of> the bay",
@@ -59,7 +59,7 @@ func TestAPastedLinkOpensInThePage(t *testing.T) {
 				fileAt("a.csv", "http://127.0.0.1:8703/v/token/a.csv", 2_340_000),
 			},
 			Bundle: readyBundle("http://127.0.0.1:8703/b/token"),
-		}, nil
+		}, "http://127.0.0.1:8703", q.FilesCursor)
 	})
 	whole := "http://localhost:8704" + linkPage + "#" + blob
 	for _, pasted := range []string{whole, "  " + whole + "\n", "#" + blob, blob, linkPage + "#" + blob} {

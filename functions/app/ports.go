@@ -186,17 +186,17 @@ type Views interface {
 	// Resolve checks the secret of a link and returns what it shows. scripts says that the reader wants the scripts of the
 	// artifact to run. Faults: InvalidRequest, NotFound for every link that does not open, RateLimitedArtifact with
 	// RetryAfter, DatabaseUnavailable.
-	Resolve(ctx context.Context, public id.Public, blob string, scripts bool) (view.View, error)
+	Resolve(ctx context.Context, q contract.ResolveRequest, scripts bool) (view.View, error)
 
 	// LinkURL checks the secret of a link without reading whether the link still opens; not_found for a wrong one.
 	LinkURL(public id.Public, blob string) (string, error)
 
 	// Files of artifacts that Artifacts.Find read; not_found for what cannot be seen, revision_retained for revisions
-	// without their files.
+	// without their files, invalid_request for a cursor of other files.
 
-	Latest(ctx context.Context, by credential.Actor, a *artifact.Artifact) (view.View, error)
+	Latest(ctx context.Context, by credential.Actor, a *artifact.Artifact, p cursor.Page) (view.View, error)
 	Pinned(
-		ctx context.Context, by credential.Actor, a *artifact.Artifact, r *artifact.Revision,
+		ctx context.Context, by credential.Actor, a *artifact.Artifact, r *artifact.Revision, p cursor.Page,
 	) (view.View, error)
 	// FileURLs returns how to build the signed URLs of files of a published revision. It reads no state.
 	FileURLs(by credential.Actor, a *artifact.Artifact, r id.Revision) (func(path string) string, error)

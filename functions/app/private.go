@@ -30,12 +30,25 @@ func viewerPath(a id.Artifact, r id.Revision, newest bool) string {
 	return path
 }
 
+// filesQuery names the cursor of a page of files in the query of the viewer.
+const filesQuery = "files"
+
+// filesPath returns the page of the viewer with a page of files of one revision.
+func filesPath(a id.Artifact, r id.Revision, cursor string) string {
+	return viewerPath(a, r, false) + "&" + url.Values{filesQuery: {cursor}}.Encode()
+}
+
 // listedRevisions is how many revisions the viewer links to. The page of the artifact lists all.
 const listedRevisions = 10
 
 // private is the viewer for members. It shows the newest revision of an artifact, or the one in the query.
 func (h *Host) private(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	a, err := h.seen(r, v)
+	if q := r.URL.Query(); fault.KindOf(err) == fault.KindInvalid && q.Has(filesQuery) { // a cursor older than a day
+		which := q.Get("revision")
+		redirect(w, viewerPath(pathArtifact(r), id.Revision(which), which == ""))
+		return nil
+	}
 	if kind := fault.KindOf(err); kind == fault.KindNotFound || kind == fault.KindGone {
 		return explained{err, unseen}
 	}
@@ -46,7 +59,11 @@ func (h *Host) private(w http.ResponseWriter, r *http.Request, v browserSession)
 		return explained{fault.New(fault.NotFound, "an operator closed the artifact"), shut(a.ID)}
 	}
 	w.Header().Set(policyHeader, policyViewer(h.contentOrigin()))
-	return h.page(w, http.StatusOK, h.privatePage(a, v.Actor.Workspace.Name, r.URL.Query().Get("at")))
+	p := h.privatePage(a, v.Actor.Workspace.Name, r.URL.Query().Get("at"))
+	if r.URL.Query().Has(filesQuery) {
+		p.First = viewerPath(a.ID, a.view.Revision.ID, a.view.Revision.ID == a.Current)
+	}
+	return h.page(w, http.StatusOK, p)
 }
 
 // privatePage returns the page of a revision that the member may see, at a place in it.
@@ -70,6 +87,9 @@ func (h *Host) privatePage(a *seenArtifact, workspace, place string) pages.Priva
 		ContentOrigin: h.contentOrigin(),
 		Pace:          pages.Pace(h.Operators.Limits.Pace),
 		CreatedAt:     a.CreatedAt,
+	}
+	if p.Next != "" {
+		p.Next = filesPath(a.ID, a.view.Revision.ID, p.Next)
 	}
 	if h.Origins.MCP != h.Origins.API {
 		p.MCPURL = h.Origins.MCP
@@ -165,9 +185,9 @@ func (h *Host) revisionsOf(ctx context.Context, v browserSession, a *artifact.Ar
 
 // seenRevision reads the revision in the query, or the newest one.
 func (h *Host) seenRevision(r *http.Request, v browserSession, a *artifact.Artifact) (view.View, error) {
-	which := id.Revision(r.URL.Query().Get("revision"))
+	which, p := id.Revision(r.URL.Query().Get("revision")), cursor.Page{Cursor: r.URL.Query().Get(filesQuery)}
 	if which == "" || which == a.Current {
-		return h.Views.Latest(r.Context(), v.Actor, a)
+		return h.Views.Latest(r.Context(), v.Actor, a, p)
 	}
 	if _, err := which.Bits(); err != nil {
 		return view.View{}, fault.NewCode(fault.NotFound)
@@ -176,5 +196,5 @@ func (h *Host) seenRevision(r *http.Request, v browserSession, a *artifact.Artif
 	if err != nil {
 		return view.View{}, err
 	}
-	return h.Views.Pinned(r.Context(), v.Actor, a, revision)
+	return h.Views.Pinned(r.Context(), v.Actor, a, revision, p)
 }

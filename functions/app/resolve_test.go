@@ -13,7 +13,6 @@ import (
 	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
-	"vitrine/shared/platform/id"
 	"vitrine/shared/publishing/view"
 )
 
@@ -31,8 +30,8 @@ func TestViewerRefusesHostileIds(t *testing.T) {
 
 func TestResolveForwardsTheLinkAlone(t *testing.T) {
 	var got contract.ResolveRequest
-	h, _ := host(func(_ context.Context, public id.Public, blob string, _ bool) (view.View, error) {
-		got = contract.ResolveRequest{PublicID: public, Blob: blob}
+	h, _ := host(func(_ context.Context, q contract.ResolveRequest, _ bool) (view.View, error) {
+		got = q
 		return view.View{}, nil
 	})
 	body := `{"workspace_id":"w","public_id":"` + publicID + `","PUBLIC_ID":"other","blob":"` + blob + `","nested":{"blob":"x"}}`
@@ -45,7 +44,7 @@ func TestResolveForwardsTheLinkAlone(t *testing.T) {
 // TestBadBodiesAreRefused sends them to all that read a link.
 func TestBadBodiesAreRefused(t *testing.T) {
 	set := &fakeLive{}
-	h, _ := host(func(context.Context, id.Public, string, bool) (view.View, error) {
+	h, _ := host(func(context.Context, contract.ResolveRequest, bool) (view.View, error) {
 		t.Error("a bad body got through")
 		return view.View{}, nil
 	})

@@ -63,12 +63,13 @@ func (s *Services) Comparisons(artifacts *artifact.Service) *comparison.Service 
 }
 
 // Views returns the service for agent views and access links. A host that reads files back adds Bytes.
-func (s *Services) Views(urls *address.URLBuilder, limiter *rate.Limiter) *view.Service {
+func (s *Services) Views(artifacts *artifact.Service, limiter *rate.Limiter) *view.Service {
 	return &view.Service{
 		Store:     s.Stores.Artifacts,
-		Addresses: urls,
+		Addresses: artifacts.URLs,
 		Limits:    &s.Config.Limits,
 		Limiter:   limiter,
+		Cursors:   artifacts.Cursors,
 		Cache:     s.cache,
 		Now:       s.Config.Now,
 	}

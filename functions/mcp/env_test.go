@@ -25,6 +25,7 @@ import (
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
@@ -335,6 +336,7 @@ type (
 	}
 	fakeViews struct {
 		Views
+		page    cursor.Page // that was asked for last
 		latest  func(*artifact.Artifact) (view.View, error)
 		content func(a *artifact.Artifact, path string, most int64) ([]byte, error)
 	}
@@ -388,8 +390,9 @@ func (f *fakeUploads) Create(
 }
 
 func (f *fakeViews) Latest(
-	_ context.Context, _ credential.Actor, a *artifact.Artifact,
+	_ context.Context, _ credential.Actor, a *artifact.Artifact, p cursor.Page,
 ) (view.View, error) {
+	f.page = p
 	return f.latest(a)
 }
 

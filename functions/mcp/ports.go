@@ -70,8 +70,8 @@ type Uploads interface {
 
 // Views reads artifacts and their files. It fails with not_found for what the caller cannot see.
 type Views interface {
-	// Latest returns the view of the current revision.
-	Latest(ctx context.Context, by credential.Actor, a *artifact.Artifact) (view.View, error)
+	// Latest returns the view of the current revision with a page of its files.
+	Latest(ctx context.Context, by credential.Actor, a *artifact.Artifact, p cursor.Page) (view.View, error)
 	// File returns one file with its text. An empty revision is the current one.
 	File(
 		ctx context.Context, by credential.Actor, a *artifact.Artifact, r id.Revision, path string,

@@ -13,6 +13,7 @@ import (
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/comparison"
+	"vitrine/shared/publishing/view"
 )
 
 // readTools find and read what is published.
@@ -47,27 +48,51 @@ type artifactInput struct {
 	Artifact id.Artifact `json:"artifact_id"`
 }
 
+type viewInput struct {
+	Artifact    id.Artifact `json:"artifact_id"`
+	FilesCursor string      `json:"files_cursor"`
+}
+
 func (h *Host) readArtifact() *tool {
 	return define(tool{
-		name:        "read_artifact",
-		title:       "Read an artifact",
-		description: "Read the newest revision of an artifact: its files with signed URLs, sizes and digests, a zip of them all (bundle), and its expiry.",
-		scopes:      reading,
-		effect:      effect{reads: true},
-		input:       object(with("artifact_id", artifactID())),
-		card:        true,
-	}, func(ctx context.Context, c *call, _ artifactInput) (result, error) {
-		v, err := h.Views.Latest(ctx, c.Actor, c.unlocked())
+		name:  "read_artifact",
+		title: "Read an artifact",
+		description: "Read the newest revision of an artifact: its files with signed URLs, sizes and digests, a zip of them all (bundle), " +
+			"and its expiry. Pass files_next_cursor as files_cursor for more files.",
+		scopes: reading,
+		effect: effect{reads: true},
+		input:  object(with("artifact_id", artifactID()), may("files_cursor", text(1, limits.CursorLength))),
+		card:   true,
+	}, func(ctx context.Context, c *call, in viewInput) (result, error) {
+		v, err := h.view(ctx, c, in.FilesCursor)
 		if err != nil {
 			return result{}, err
 		}
 		return result{
 			value: wire.AgentView(v, c.Actor, h.Loads),
-			line:  v.Title + ": " + v.PrivateURL,
+			line:  v.Title + ": " + v.PrivateURL + moreFiles(v),
 			nudge: h.nudgeOf(c.Artifact),
 			meta:  h.cardMeta(c, false),
 		}, nil
 	})
+}
+
+// view returns the view of the newest revision with at most limits.ViewFiles files, because a model reads all of them.
+func (h *Host) view(ctx context.Context, c *call, filesCursor string) (view.View, error) {
+	p := cursor.Page{Cursor: filesCursor, Limit: limits.ViewFiles}
+	return h.Views.Latest(ctx, c.Actor, c.unlocked(), p)
+}
+
+// moreFiles says how many files there are if a view has a part of them, and how to get the others.
+func moreFiles(v view.View) string {
+	switch {
+	case len(v.Files) == len(v.Tree):
+		return ""
+	case v.Next == "":
+		return fmt.Sprintf("\nThese are the last %d of %d files.", len(v.Files), len(v.Tree))
+	}
+	return fmt.Sprintf("\nThese are %d of %d files. Call read_artifact with files_next_cursor as files_cursor for the next ones.",
+		len(v.Files), len(v.Tree))
 }
 
 // unlocked returns the artifact of the call, or nil if an operator locked it, because its addresses are dead. Members

@@ -99,7 +99,7 @@ func (h *Host) addResources(s *mcp.Server) {
 	s.AddResourceTemplate(&mcp.ResourceTemplate{
 		Name:        "artifact-view",
 		Title:       "Artifact",
-		Description: "The newest revision of an artifact with its files, as read_artifact answers it",
+		Description: "The newest revision of an artifact with its first 100 files, as read_artifact answers it",
 		URITemplate: artifactScheme + "{id}",
 		MIMEType:    jsonMedia,
 	}, h.readResource)
@@ -167,7 +167,7 @@ func (h *Host) readResource(ctx context.Context, r *mcp.ReadResourceRequest) (*m
 // contents reads what a reference names.
 func (h *Host) contents(ctx context.Context, c *call, named reference) (*mcp.ResourceContents, error) {
 	if named.path == "" {
-		v, err := h.Views.Latest(ctx, c.Actor, c.unlocked())
+		v, err := h.view(ctx, c, "")
 		if err != nil {
 			return nil, err
 		}

@@ -11,7 +11,7 @@ import (
 
 // PublicAgentView returns a view for the holder of a signed token or link.
 func PublicAgentView(v view.View) contract.PublicAgentView {
-	return contract.PublicAgentView{
+	out := contract.PublicAgentView{
 		ArtifactID:         v.Artifact.ID,
 		RevisionID:         v.Revision.ID,
 		Title:              v.Title,
@@ -23,10 +23,15 @@ func PublicAgentView(v view.View) contract.PublicAgentView {
 		RenderedURL:        v.Entrypoint.Page,
 		TextURL:            v.Entrypoint.Text,
 		Files:              contract.Rows(v.Files, agentViewFile),
+		FilesNextCursor:    v.Next,
 		SafetyWarnings:     []contract.SafetyWarning{},
 		Bundle:             Bundle(v.Bundle),
 		EphemeralTier:      v.Ephemeral,
 	}
+	if len(v.Files) < len(v.Tree) {
+		out.FilesTotal, out.SizeTotal = len(v.Tree), v.Tree.Size()
+	}
+	return out
 }
 
 func agentViewFile(f view.File) contract.AgentViewFile {

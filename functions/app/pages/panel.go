@@ -7,18 +7,14 @@ import (
 
 // Panel is what a viewer offers beside an artifact.
 type Panel struct {
-	Files   []File
+	Files   []File // a page of them
+	Count   int    // of all files
+	Total   int64  // size of all files
+	Next    string // the next page of files: its address or, of a link, its cursor; empty: there is none
+	First   string // address of the first page of files; empty: this is it
 	Bundle  Bundle
 	Address string // of the page, to be passed on; with the secret of a link
 	APIURL  string
-}
-
-// Total returns the size of all files.
-func (p Panel) Total() (n int64) {
-	for _, f := range p.Files {
-		n += f.Size
-	}
-	return n
 }
 
 // QR returns the code of the address.

@@ -60,7 +60,7 @@ func artifacts(s *assembly.Services, h *api.Host) error {
 	h.Artifacts = service
 	h.Links = s.Links(service)
 	h.Exports = s.Exports(service.URLs, h.Surface.Limiter)
-	h.Views = s.Views(service.URLs, h.Surface.Limiter)
+	h.Views = s.Views(service, h.Surface.Limiter)
 	h.Views.Bytes = s.Blobs
 	h.Lockdowns = &lockdown.Service{Store: s.Stores.Lockdowns, Cursors: service.Cursors, Now: s.Config.Now}
 	return nil

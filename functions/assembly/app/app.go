@@ -60,7 +60,7 @@ func artifacts(s *assembly.Services, h *app.Host, limiter *rate.Limiter) error {
 	h.Artifacts = service
 	h.Links = s.Links(service)
 	h.Exports = s.Exports(service.URLs, limiter)
-	views := s.Views(service.URLs, limiter)
+	views := s.Views(service, limiter)
 	h.Views = views
 	h.Live = &live.Service{
 		Store:     s.Stores.Artifacts,

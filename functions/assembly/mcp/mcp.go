@@ -31,7 +31,7 @@ func Handler(s *assembly.Services, log *slog.Logger) (http.Handler, error) {
 		return nil, err
 	}
 	members.Named = true
-	views := s.Views(artifacts.URLs, limiter)
+	views := s.Views(artifacts, limiter)
 	views.Bytes = s.Blobs
 	uploads := s.Uploads()
 	h := &mcp.Host{

@@ -31,6 +31,14 @@ func (s *Service) contents(ctx context.Context, a id.Artifact, r id.Revision) (*
 	return c, err
 }
 
+// shown is contents for a page of a view. Only the first page reads again what may have become ready.
+func (s *Service) shown(ctx context.Context, a id.Artifact, r id.Revision, at position) (*artifact.Contents, error) {
+	if at.revision != "" {
+		return s.files(ctx, a, r)
+	}
+	return s.contents(ctx, a, r)
+}
+
 // files is contents for callers that do not show the bundle.
 func (s *Service) files(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Contents, error) {
 	c, _, err := s.read(ctx, contentsKey{artifact: a, revision: r})
@@ -42,12 +50,15 @@ func (s *Service) pending(c *artifact.Contents) bool {
 	return c != nil && !c.Revision.Bundle.Final() && s.Limits.Bundles > 0
 }
 
-// read returns a revision from memory or from the store. fresh reports that it came from the store.
+// read returns a revision, with its files as views list them, from memory or from the store. fresh reports that it came from the store.
 func (s *Service) read(ctx context.Context, key contentsKey) (c *artifact.Contents, fresh bool, err error) {
 	var begun atomic.Bool // the read may outlast the request
 	read := func(ctx context.Context) (*artifact.Contents, int64, error) {
 		begun.Store(true)
 		c, err := s.Store.Contents(ctx, key.artifact, key.revision)
+		if c != nil {
+			arrange(c.Tree, c.Revision.Entrypoint)
+		}
 		if err != nil || c == nil || c.Revision.Status != artifact.Published || key.bundle && s.pending(c) {
 			return c, 0, err
 		}

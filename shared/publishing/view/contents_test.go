@@ -7,6 +7,7 @@ import (
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/cache"
+	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/publishing/artifact"
@@ -19,7 +20,7 @@ func hot(t *testing.T) *env {
 	e := newEnv(t)
 	e.Cache = cache.New(e.Limits.Cache)
 	for _, token := range e.tokens {
-		_, err := e.Public(t.Context(), token)
+		_, err := e.Public(t.Context(), token, cursor.Page{})
 		expect.Code(t, err, "")
 	}
 	return e
@@ -29,8 +30,8 @@ func TestAPublishedRevisionIsReadOnceForAllViews(t *testing.T) {
 	e := hot(t)
 	read := e.store.read
 	for range 2 {
-		_, err1 := e.Latest(t.Context(), e.owner, &e.store.artifact)
-		_, err2 := e.Public(t.Context(), e.tokens[0])
+		_, err1 := e.Latest(t.Context(), e.owner, &e.store.artifact, cursor.Page{})
+		_, err2 := e.Public(t.Context(), e.tokens[0], cursor.Page{})
 		_, err3 := e.resolve(t)
 		for _, err := range []error{err1, err2, err3} {
 			expect.Code(t, err, "")
@@ -60,7 +61,7 @@ func TestWhatMayChangeOrIsNotThereIsReadAgain(t *testing.T) {
 			e.Cache = cache.New(e.Limits.Cache)
 			c.set(e)
 			for range 2 {
-				e.Latest(t.Context(), e.owner, &e.store.artifact)
+				e.Latest(t.Context(), e.owner, &e.store.artifact, cursor.Page{})
 			}
 			if e.store.read != c.reads {
 				t.Errorf("it is read %d times", e.store.read)
@@ -108,8 +109,8 @@ func TestT57AHotViewIsClosedByItsStateAlone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := hot(t)
 			c.shut(e)
-			_, err1 := e.Latest(t.Context(), e.owner, &e.store.artifact)
-			_, err2 := e.Public(t.Context(), e.tokens[1])
+			_, err1 := e.Latest(t.Context(), e.owner, &e.store.artifact, cursor.Page{})
+			_, err2 := e.Public(t.Context(), e.tokens[1], cursor.Page{})
 			_, err3 := e.resolve(t)
 			if got := (closed{err1 != nil, err2 != nil, err3 != nil}); got != c.want {
 				t.Errorf("%+v, want %+v", got, c.want)
@@ -128,9 +129,9 @@ func TestAHotRevisionThatIsRetainedIsNotFound(t *testing.T) {
 	r := e.store.revisions[e.revisions[0]]
 	r.Status = artifact.Retained
 	e.store.revisions[r.ID] = r
-	_, err := e.Public(t.Context(), e.tokens[0])
+	_, err := e.Public(t.Context(), e.tokens[0], cursor.Page{})
 	expect.Code(t, err, fault.NotFound)
-	_, err = e.Pinned(t.Context(), e.owner, &e.store.artifact, &r)
+	_, err = e.Pinned(t.Context(), e.owner, &e.store.artifact, &r, cursor.Page{})
 	expect.Code(t, err, fault.RevisionRetained)
 	_, err = e.File(t.Context(), e.owner, &e.store.artifact, r.ID, "index.html")
 	expect.Code(t, err, fault.NotFound)
@@ -139,12 +140,12 @@ func TestAHotRevisionThatIsRetainedIsNotFound(t *testing.T) {
 // TestAViewThatIsChangedChangesNoOther overwrites what a view lists.
 func TestAViewThatIsChangedChangesNoOther(t *testing.T) {
 	e := hot(t)
-	first, err := e.Latest(t.Context(), e.owner, &e.store.artifact)
+	first, err := e.Latest(t.Context(), e.owner, &e.store.artifact, cursor.Page{})
 	expect.Code(t, err, "")
 	for n := range first.Files {
 		first.Files[n] = File{File: tree.File{Path: "changed"}}
 	}
-	second, err := e.Latest(t.Context(), e.owner, &e.store.artifact)
+	second, err := e.Latest(t.Context(), e.owner, &e.store.artifact, cursor.Page{})
 	expect.Code(t, err, "")
 	for n, f := range second.Files {
 		if want := e.store.tree[n]; f.File != want {

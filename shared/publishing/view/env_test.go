@@ -3,6 +3,7 @@ package view
 import (
 	"context"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,7 +12,9 @@ import (
 	"vitrine/scripts/testkit/fake"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/keyring"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/rate"
 	"vitrine/shared/platform/token"
@@ -55,7 +58,7 @@ func (s *fakeStore) Contents(_ context.Context, _ id.Artifact, r id.Revision) (*
 	if s.gone || s.err != nil {
 		return nil, s.err
 	}
-	return &artifact.Contents{Revision: s.revisions[r], Tree: s.tree}, nil
+	return &artifact.Contents{Revision: s.revisions[r], Tree: slices.Clone(s.tree)}, nil
 }
 
 // fakeBytes holds one text under every name.
@@ -96,12 +99,17 @@ func newEnv(t *testing.T) *env {
 		Title:     "T",
 	}
 	numbers, clock := limits.Default(), func() time.Time { return now }
+	cursors, err := cursor.New(keyring.New().Seal)
+	if err != nil {
+		t.Fatal(err)
+	}
 	e.Service = &Service{
 		Store:     e.store,
 		Addresses: addresses.New(t),
 		Limits:    &numbers,
 		Limiter:   &rate.Limiter{Counters: e.counters, Limits: &numbers, Now: clock},
 		Bytes:     fakeBytes("é"),
+		Cursors:   cursors,
 		Now:       clock,
 	}
 	e.publish(t)

@@ -8,6 +8,7 @@ import (
 
 	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
@@ -41,11 +42,11 @@ func TestAnOwnerSeesAnArtifactThatCanBeRead(t *testing.T) {
 			r := e.store.revisions[e.revisions[0]]
 			for member, sees := range map[id.Member]bool{"": c.key, "mem": c.member} {
 				e.owner.Member = member
-				_, err := e.Latest(t.Context(), e.owner, &e.store.artifact)
+				_, err := e.Latest(t.Context(), e.owner, &e.store.artifact, cursor.Page{})
 				if (err == nil) != sees || err != nil && fault.CodeOf(err) != fault.NotFound {
 					t.Errorf("the newest revision, for member %q: %v", member, err)
 				}
-				_, err = e.Pinned(t.Context(), e.owner, &e.store.artifact, &r)
+				_, err = e.Pinned(t.Context(), e.owner, &e.store.artifact, &r, cursor.Page{})
 				if (err == nil) != sees || err != nil && fault.CodeOf(err) != fault.NotFound {
 					t.Errorf("one revision, for member %q: %v", member, err)
 				}
@@ -56,7 +57,7 @@ func TestAnOwnerSeesAnArtifactThatCanBeRead(t *testing.T) {
 
 func TestAnOwnerSeesTheNewestRevisionOrTheOneThatIsNamed(t *testing.T) {
 	e := newEnv(t)
-	newest, err := e.Latest(t.Context(), e.owner, &e.store.artifact)
+	newest, err := e.Latest(t.Context(), e.owner, &e.store.artifact, cursor.Page{})
 	expect.Code(t, err, "")
 	if newest.Revision.ID != e.revisions[1] || newest.PrivateURL != "https://app.test/v/"+string(e.store.artifact.ID) {
 		t.Errorf("%+v, want the second revision, private", newest)
@@ -73,23 +74,23 @@ func TestAnOwnerSeesTheNewestRevisionOrTheOneThatIsNamed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := e.store.revisions[e.revisions[0]]
 			c.set(&r)
-			view, err := e.Pinned(t.Context(), e.owner, &e.store.artifact, &r)
+			view, err := e.Pinned(t.Context(), e.owner, &e.store.artifact, &r, cursor.Page{})
 			expect.Code(t, err, c.want)
 			if c.want == "" && view.Revision.ID != e.revisions[0] {
 				t.Errorf("%+v, want the first revision", view)
 			}
 		})
 	}
-	_, err = e.Pinned(t.Context(), e.owner, &e.store.artifact, nil)
+	_, err = e.Pinned(t.Context(), e.owner, &e.store.artifact, nil, cursor.Page{})
 	expect.Code(t, err, fault.NotFound)
 	e.store.artifact.Current = ""
-	_, err = e.Latest(t.Context(), e.owner, &e.store.artifact)
+	_, err = e.Latest(t.Context(), e.owner, &e.store.artifact, cursor.Page{})
 	expect.Code(t, err, fault.NotFound)
 }
 
 func TestAViewHasAURLForEachFile(t *testing.T) {
 	e := newEnv(t)
-	view, err := e.Latest(t.Context(), e.owner, &e.store.artifact)
+	view, err := e.Latest(t.Context(), e.owner, &e.store.artifact, cursor.Page{})
 	expect.Code(t, err, "")
 	prefix := "https://content.test/v/"
 	if !strings.HasPrefix(view.Entrypoint.Bytes, prefix) || !strings.HasSuffix(view.Entrypoint.Bytes, "/index.html") {
@@ -102,7 +103,7 @@ func TestAViewHasAURLForEachFile(t *testing.T) {
 
 func TestTheURLsOfFilesAreThoseOfTheView(t *testing.T) {
 	e := newEnv(t)
-	view, err := e.Latest(t.Context(), e.owner, &e.store.artifact)
+	view, err := e.Latest(t.Context(), e.owner, &e.store.artifact, cursor.Page{})
 	expect.Code(t, err, "")
 	build, err := e.FileURLs(e.owner, &e.store.artifact, e.store.artifact.Current)
 	expect.Code(t, err, "")
@@ -145,7 +146,7 @@ func TestTheTierOfTheOwnerDecidesWhatATokenAllows(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := newEnv(t)
 			c.set(e)
-			view, err := e.Latest(t.Context(), e.owner, &e.store.artifact)
+			view, err := e.Latest(t.Context(), e.owner, &e.store.artifact, cursor.Page{})
 			expect.Code(t, err, "")
 			claims := e.parse(t, view.Entrypoint.Bytes, c.expires.Add(-time.Second))
 			if claims.NoIndex != c.noIndex || claims.Scripts != c.scripts || claims.Link != "" {

@@ -9,6 +9,7 @@ import (
 
 	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/async"
+	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/publishing/artifact"
@@ -43,7 +44,7 @@ func TestAPublicViewEndsWithTheLinksThatWereThere(t *testing.T) {
 		e := newEnv(t)
 		c.set(&e.store.artifact)
 		for n, text := range e.tokens {
-			view, err := e.Public(t.Context(), text)
+			view, err := e.Public(t.Context(), text, cursor.Page{})
 			opened, refused := view.Title == "T", fault.CodeOf(err) == fault.NotFound
 			if opened != c.opens[n] || refused == opened || opened != (err == nil) {
 				t.Errorf("%s: the view of revision %d: %q %v", name, n+1, view.Title, err)
@@ -55,8 +56,8 @@ func TestAPublicViewEndsWithTheLinksThatWereThere(t *testing.T) {
 func TestTheBundleOfAPublicViewEndsWithIt(t *testing.T) {
 	e := newEnv(t)
 	e.bundle(artifact.BundleReady)
-	public, err1 := e.Public(t.Context(), e.tokens[1])
-	own, err2 := e.Latest(t.Context(), e.owner, &e.store.artifact)
+	public, err1 := e.Public(t.Context(), e.tokens[1], cursor.Page{})
+	own, err2 := e.Latest(t.Context(), e.owner, &e.store.artifact, cursor.Page{})
 	linked, err3 := e.resolve(t)
 	if err := cmp.Or(err1, err2, err3); err != nil {
 		t.Fatal(err)
@@ -113,7 +114,7 @@ func TestAPublicViewIsCountedUnlessItsTokenIsRefused(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c.check(t, func(e *env) error { _, err := e.Public(t.Context(), e.tokens[1]); return err })
+			c.check(t, func(e *env) error { _, err := e.Public(t.Context(), e.tokens[1], cursor.Page{}); return err })
 		})
 	}
 }
@@ -122,7 +123,7 @@ func TestATokenThatIsNoneCostsNoRead(t *testing.T) {
 	e := newEnv(t)
 	e.Now = func() time.Time { return now.Add(48 * time.Hour) }
 	for _, text := range []string{"", "x", e.tokens[0]} {
-		_, err := e.Public(t.Context(), text)
+		_, err := e.Public(t.Context(), text, cursor.Page{})
 		expect.Code(t, err, fault.NotFound)
 	}
 	if len(e.counters.Counted()) > 0 {
@@ -144,7 +145,7 @@ func TestAPanicBesideAViewIsItsError(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := newEnv(t)
 			breaks(e)
-			if _, err := e.Public(t.Context(), e.tokens[1]); async.StackOf(err) == nil {
+			if _, err := e.Public(t.Context(), e.tokens[1], cursor.Page{}); async.StackOf(err) == nil {
 				t.Error(err)
 			}
 		})

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"vitrine/scripts/testkit/expect"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/artifact"
@@ -28,7 +30,7 @@ func (e *env) resolveWith(t *testing.T, scripts bool) (View, error) {
 		t.Fatal(err)
 	}
 	_, blob, _ := strings.Cut(url, "#")
-	return e.Resolve(t.Context(), e.store.link.Public, blob, scripts)
+	return e.Resolve(t.Context(), contract.ResolveRequest{PublicID: e.store.link.Public, Blob: blob}, scripts)
 }
 
 // TestALinkOpensTheRevisionThatItFollows opens links to revisions of other titles.
@@ -71,7 +73,7 @@ func TestAViewerFramesTheListOfFilesIfTheRevisionOpensWithIt(t *testing.T) {
 		r.Listing = listing
 		e.store.revisions[r.ID] = r
 		linked, err1 := e.resolve(t)
-		owned, err2 := e.Latest(t.Context(), e.owner, &e.store.artifact)
+		owned, err2 := e.Latest(t.Context(), e.owner, &e.store.artifact, cursor.Page{})
 		state := readaccess.State{Workspace: &e.store.workspace, Artifact: &e.store.artifact}
 		pointer, err3 := e.Pointer(t.Context(), state, "")
 		for _, err := range []error{err1, err2, err3} {

@@ -256,7 +256,10 @@ function settle() {
   const files = [...part("files").querySelectorAll("a")].map(below);
   const entry = part("files").querySelector('[aria-current="true"] a');
   const first = entry ? below(entry) : ""; // what opens first; else the list of all files does
-  if (path !== first && !files.some((file) => path && `${file}/`.startsWith(`${path}/`))) return;
+  if (path !== first && !files.some((file) => path && `${file}/`.startsWith(`${path}/`))) {
+    document.dispatchEvent(new CustomEvent("vitrine:unlisted"));
+    return;
+  }
   const home = path === first && !place.at; // the artifact itself, which has its own title
   const url = new URL(location.href);
   if (home) url.searchParams.delete("at");

@@ -18,28 +18,30 @@ const request = {
 };
 
 // post sends the link of the page to a route of ours.
-const post = (path) =>
-  opening.send(path, { public_id: publicId, blob: location.hash.slice(1) }, AbortSignal.timeout(20_000));
+const post = (path, more) =>
+  opening.send(path, { public_id: publicId, blob: location.hash.slice(1), ...more }, AbortSignal.timeout(20_000));
 
 // shown is the id of the revision that the panel is about.
 const shown = () => part("files").dataset.revision;
 
 document.addEventListener("vitrine:shown", ({ detail }) => {
   arm();
-  if (publicId) return describe(detail.agent_view);
+  if (publicId) return describe(detail);
   if (detail?.revision_id && detail.revision_id !== shown()) refresh(detail.revision_id);
   else wait();
 });
 
 // describe fills the panel of a link.
-function describe(view) {
+function describe({ agent_view: view, scripts_run: scripts }) {
   const list = part("files");
-  list.dataset.revision = view.revision_id;
-  const kinds = new Map(Object.entries(JSON.parse(list.dataset.kinds)));
-  const first = view.listing ? undefined : view.entrypoint;
-  list.replaceChildren(...view.files.map((file) => row(file, first, kinds)));
-  write("count", view.files.length);
-  write("total", bytes(view.files.reduce((sum, file) => sum + file.size_bytes, 0)));
+  const total = view.files_total ?? view.files.length;
+  Object.assign(list.dataset, { revision: view.revision_id, total });
+  list.replaceChildren();
+  part("listing").classList.toggle("long", total > view.files.length);
+  asked = { scripts };
+  add(view);
+  write("count", total);
+  write("total", bytes(view.size_total ?? view.files.reduce((sum, file) => sum + file.size_bytes, 0)));
   write("shown", view.revision_id);
   const link = location.origin + location.pathname + location.hash; // of the artifact, without a place in it
   if (part("address").textContent !== link) {
@@ -59,10 +61,96 @@ function find() {
   part("find").hidden = rows.length <= searchable;
   const typed = part("find").hidden ? "" : document.getElementById("find").value.trim().toLowerCase();
   for (const row of rows) row.hidden = !row.querySelector("bdi").textContent.toLowerCase().includes(typed);
-  write("found", typed && `${rows.filter((row) => !row.hidden).length} of ${rows.length}`);
+  write("found", typed && `${rows.filter((row) => !row.hidden).length} of ${part("files").dataset.total}`);
+  watcher.disconnect();
+  if (next()) watcher.observe(part("more"));
+  return typed;
 }
 
-drawer.addEventListener("input", find);
+// A search needs all files.
+drawer.addEventListener("input", () => find() && extend(true));
+
+// The list of many files grows page by page.
+
+let asked = {}; // what the next page of the files of a link is asked with
+let coming; // the page that is on its way
+
+// next is where the next page of files is, if there is one.
+const next = () => (publicId ? asked.files_cursor : part("more").querySelector("[rel=next]"));
+
+// Its end has come into sight.
+const watcher = new IntersectionObserver((seen) => seen.at(-1).isIntersecting && extend());
+
+// add adds a page of the files of a link.
+function add(view) {
+  const kinds = new Map(Object.entries(JSON.parse(part("files").dataset.kinds)));
+  const first = view.listing ? undefined : view.entrypoint;
+  part("files").append(...view.files.map((file) => row(file, first, kinds)));
+  asked.files_cursor = view.files_next_cursor;
+  part("more").hidden = !next();
+}
+
+// load adds the next page of the files of a revision. It throws if that fails.
+async function load(revision) {
+  if (publicId) {
+    const answer = await post("/api/access-links/resolve", asked);
+    const { agent_view: view } = await answer.json();
+    if (revision !== shown()) return;
+    if (view.revision_id !== revision) throw new TypeError("not a page of these files");
+    return add(view);
+  }
+  const page = await pageAt(next().href);
+  const fresh = page.querySelector('[data-part="files"]');
+  if (revision !== shown()) return;
+  if (fresh.dataset.revision !== revision) throw new TypeError("not a page of these files");
+  part("files").append(...fresh.children);
+  const link = page.querySelector('[data-part="more"] [rel=next]');
+  if (link) next().href = link.href;
+  else next().remove();
+  part("more").hidden = !part("more").querySelector("a");
+}
+
+// extend adds the next page of files, or all of them, and says how far it is.
+async function extend(all) {
+  const revision = shown();
+  while (next() && revision === shown()) {
+    const { children, dataset } = part("files");
+    const before = children.length;
+    const focused = part("more").contains(document.activeElement);
+    tell(`Loading: ${before} of ${dataset.total}`);
+    try {
+      await (coming ??= load(revision).finally(() => (coming = undefined)));
+    } catch {
+      return tell("The other files could not be loaded.", "Try again");
+    }
+    tell("");
+    if (focused) children[before]?.querySelector("a")?.focus();
+    find();
+    if (!all) break;
+  }
+  move(); // to a place in these files
+}
+
+// tell says how it goes, beside a button with a name.
+function tell(text, name = "More files") {
+  part("more").querySelector("[role=status]").textContent = text;
+  const button = part("more").querySelector("button, [rel=next]");
+  if (button) button.textContent = name;
+}
+
+drawer.addEventListener("click", (event) => {
+  if (!event.target.closest('[data-part="more"] :is(button, [rel=next])')) return;
+  event.preventDefault();
+  extend(find() !== "");
+});
+
+// A place that is not listed may be one of the other files. The frame, which tells of it, has them loaded once.
+let sought;
+document.addEventListener("vitrine:unlisted", () => {
+  if (sought === shown()) return;
+  sought = shown();
+  extend(true);
+});
 
 function write(name, text) {
   for (const field of fields(name)) field.textContent = text;
@@ -145,21 +233,27 @@ async function askAgain() {
 }
 
 // What of the panel of members tells of one revision.
-const parts = ["files", "bundle", "drawn", "address", "snippet", "revisions", "about"];
+const parts = ["listing", "bundle", "drawn", "address", "snippet", "revisions", "about"];
 
 // refresh takes parts of the panel from the page of a revision as the server renders it now.
 async function refresh(revision, names = parts) {
   const url = new URL(location.pathname, location.origin);
   url.searchParams.set("revision", revision);
   try {
-    const answer = await fetch(url, { ...request, signal: AbortSignal.timeout(20_000) });
-    if (answer.status === 404) return;
-    const page = answer.ok && new DOMParser().parseFromString(await answer.text(), "text/html");
-    if (page) for (const name of names) replace(part(name), page.querySelector(`[data-part="${name}"]`));
-  } catch {
+    const page = await pageAt(url);
+    for (const name of names) replace(part(name), page.querySelector(`[data-part="${name}"]`));
+  } catch ({ message }) {
+    if (message === "404") return;
     // no network, or a session that ended: what is on show stays
   }
   wait();
+}
+
+// pageAt fetches a page as the server renders it now. It throws the status of any other answer.
+async function pageAt(url) {
+  const answer = await fetch(url, { ...request, signal: AbortSignal.timeout(20_000) });
+  if (!answer.ok) throw new Error(answer.status);
+  return new DOMParser().parseFromString(await answer.text(), "text/html");
 }
 
 // replace gives a part the content of another one. The element itself stays, so that it is announced where it is live.
@@ -167,9 +261,10 @@ function replace(old, fresh) {
   if (!old || !fresh) return;
   if (old.contains(document.activeElement)) drawer.querySelector("summary").focus();
   old.replaceChildren(...fresh.childNodes);
+  old.className = fresh.className;
   delete old.dataset.retry;
   Object.assign(old.dataset, fresh.dataset);
-  if (old === part("files")) find();
+  if (old === part("listing")) find();
 }
 
 // Parts of the panel come and go, so that the drawer listens for them; a toggle does not bubble.
