@@ -86,7 +86,7 @@ func TestPagesOfMembersStayWithinTheirBudget(t *testing.T) {
 // manyFiles are as many files as an artifact may have, with a word that may differ.
 func manyFiles(word string) []wire.File {
 	out := []wire.File{{Path: "index.html", Body: []byte("<p>" + word)}}
-	for n := 1; n < limits.FilesPerTree; n++ {
+	for n := 1; n < limits.ViewFiles; n++ {
 		out = append(out, wire.File{
 			Path: fmt.Sprintf("data/%02d.md", n),
 			Body: fmt.Appendf(nil, "# %d\n\nThe word is %s.\n", n, word),
