@@ -195,7 +195,7 @@ func (l *lineage) wantCost(calls []chaos.Call) {
 		counts[c.Operation]++
 	}
 	l.t.Logf("%d calls, %v, for %d revisions and %d objects", len(calls), counts, len(l.revisions), l.objects)
-	if most := 2*l.objects + 4*len(l.revisions) + 20; len(calls) > most {
+	if most := 2*l.objects + 4*len(l.revisions) + len(l.revisions)/4 + 20; len(calls) > most {
 		l.t.Errorf("%d calls, want at most %d", len(calls), most)
 	}
 }
