@@ -308,6 +308,10 @@ func TestARemovalReadsNoListsAndLosesNoSession(t *testing.T) {
 		}
 	}
 	removes(ctx, sweep.Later) // for the purger
+	queued := must(l.get(ctx, artifactKey(l.artifact)))(t)
+	l.write(artifactItem(*readArtifact(queued, l.artifact)).str("g1p", deletedOf(l.home)))
+	removes(ctx, sweep.Later) // because revisions have their files
+	l.write(queued)
 	l.purge(ctx)
 	removes(ctx, sweep.Later) // for the collector
 	l.wantPurged()
