@@ -174,13 +174,14 @@ func TestCheckRunsTheSuiteAndTheAuditWithAllAlone(t *testing.T) {
 	const suite = "go test -tags conformance -timeout 15m vitrine/scripts/internal/conformance\n"
 	const functions = "go test -tags architectures vitrine/scripts/internal/package\n"
 	const costs = "go test -tags cost -run ^Test(Twice|APageOfTheLargest) vitrine/shared/publishing/render\n"
+	const largest = "go test -tags large -run OfTheLargest vitrine/shared/adapter/dynamo\n"
 	const audit = "go test -tags lighthouse -timeout 20m vitrine/scripts/internal/lighthouse\n"
 	const kinds = "go test -tags engines -timeout 20m vitrine/scripts/journey/engines\n"
 	for mode, want := range map[string]int{"-all": 1, "-short": 0} {
 		said, calls := newMachine(t, everything...).checkWith(t, []string{mode})
 		if strings.Count(tests(calls), suite) != want || strings.Count(tests(calls), audit) != want ||
 			strings.Count(tests(calls), kinds) != want || strings.Count(tests(calls), costs) != want ||
-			strings.Count(tests(calls), functions) != want ||
+			strings.Count(tests(calls), functions) != want || strings.Count(tests(calls), largest) != want ||
 			strings.Count(calls, "npm ci") != 1+2*want ||
 			strings.Count(said, "installing the conformance suite of MCP (npm ci)\n") != want ||
 			strings.Count(said, "installing Lighthouse (npm ci)\n") != want {
