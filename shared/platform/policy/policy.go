@@ -96,7 +96,6 @@ func Roomy() limits.Policy {
 	p := limits.Default().Tiers[limits.Pro]
 	p.FileSize = limits.MaxFileSize
 	p.ArtifactSize = limits.MaxArtifactSize
-	p.BundleSize = limits.MaxArtifactSize
 	p.DefaultLife, p.MaxLife = 90*limits.Day, limits.Forever
 	p.LiveArtifacts = limits.MaxPins
 	p.Revisions = limits.MaxRevisions
