@@ -351,7 +351,7 @@ func Default() Limits {
 		Tiers: map[Tier]Policy{Ephemeral: ephemeral, Free: free, Pro: pro},
 		Pow:   PowAdaptive,
 
-		ExportVolume: ExportVolume{Bytes: 128 * MiB, Files: 2000, Artifacts: 200},
+		ExportVolume: ExportVolume{Bytes: 128 * MiB, Entries: 20_000, Artifacts: 200},
 
 		Bundles: time.Minute,
 

@@ -193,6 +193,7 @@ func (x *Exporter) volume(ctx context.Context, one export.Export, w workspace.Wo
 		}
 		// The full slice expression makes append copy, because the caller still holds the export as it was taken.
 		one.Volumes = append(one.Volumes[:len(one.Volumes):len(one.Volumes)], stored)
+		one.Most = max(one.Most, len(one.Volumes))
 		one.Next = c.next
 		one.Skipped += len(c.manifest.Skipped)
 		if c.manifest.Last {

@@ -107,7 +107,7 @@ func (s *streamedBundles) Open(
 }
 
 func TestLargeFilesAreStreamedOneAtATimeAndReadTwice(t *testing.T) {
-	b, s := newStreamed(10, 9*limits.MiB, maxAheadFile, 0, 40*limits.MiB, maxAheadFile+1, 20)
+	b, s := newStreamed(10, 9*limits.MiB, maxAheadFile, 0, 20*limits.MiB, maxAheadFile+1, 20)
 	if _, err := b.Due(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -146,11 +146,6 @@ func TestF71ALargeFileThatChangesOrBreaksIsNotStored(t *testing.T) {
 					s.archive != nil || s.made.Status != "" || !s.released || s.opened[1] != reading || s.open != 0 {
 					t.Errorf("%v, %d bytes stored, %+v, opened %v", err, len(s.archive), s.made, s.opened)
 				}
-				s.calls, s.change = nil, nil
-				if _, err := b.Due(t.Context()); err != nil {
-					t.Errorf("the next attempt: %v", err)
-				}
-				s.wantArchive(t)
 			})
 		}
 	}
