@@ -249,7 +249,8 @@ func TestF89EveryRevisionIsRebuiltFromAnExport(t *testing.T) {
 	}
 }
 
-// TestWhatComesBackIsNamedByTheRevisionThatHadIt is about a restored revision, which lists nothing, and one that takes a file back names the revision that brought it.
+// TestWhatComesBackIsNamedByTheRevisionThatHadIt is about a restored revision, which lists nothing, and about files that
+// come back later, move, or are there twice.
 func TestWhatComesBackIsNamedByTheRevisionThatHadIt(t *testing.T) {
 	x, f := newExporter(t)
 	w := newAuthor(f, 1)
