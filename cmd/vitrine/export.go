@@ -299,8 +299,9 @@ const exportGuide = `vitrine export saves everything that the workspace has, as 
 
 The archives hold all published revisions of all artifacts, byte for byte, and manifest.json: the
 workspace, its members, API keys and access links without their secrets, and each file with its
-size and SHA-256. events.jsonl has what was done. A small workspace is one archive; a large one is
-several, each a whole zip.
+size and SHA-256. A revision lists what it changes: what it shares with an earlier one lies in the
+folder of that one, and manifest.json tells where. events.jsonl has what was done. A small workspace
+is one archive; a large one is several, each a whole zip.
 
 It needs a login of a person with the scope admin who signed in within the last 15 minutes:
 vitrine login --fresh. While the server makes the export, the command tells how far it is. One that

@@ -197,7 +197,7 @@ func TestF71ABundlerThatDiesAtAnyCallLeavesTheBundleToTheNext(t *testing.T) {
 
 // small bounds archives so that two artifacts make two.
 func small(o *stack.Options) {
-	o.Limits.ExportVolume = limits.ExportVolume{Bytes: 1 << 20, Files: 3, Artifacts: 2}
+	o.Limits.ExportVolume = limits.ExportVolume{Bytes: 1 << 20, Entries: 3, Artifacts: 2}
 }
 
 func TestF89AnExporterThatDiesAtAnyCallLeavesTheRestToTheNext(t *testing.T) {

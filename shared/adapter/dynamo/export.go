@@ -3,7 +3,10 @@ package dynamo
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"vitrine/shared/identity/account"
@@ -54,6 +57,8 @@ func exportFields(f fields, e *export.Export) {
 	integer(f, "next_rev", &e.Next.Revision)
 	text(f, "next_evt", &e.Next.Events)
 	f.volumes("vols", &e.Volumes)
+	integer(f, "most", &e.Most)
+	f.changes("next_chg", e)
 	integer(f, "btries", &e.Attempts)
 }
 
@@ -88,6 +93,32 @@ func unpackVolumes(b []byte) (out []export.Volume) {
 		})
 	}
 	return out
+}
+
+// changes copies the progress within a revision. It is stored with what it belongs to, and ignored beside anything
+// else, because older code moves the position or begins an export anew without it.
+func (f fields) changes(name string, e *export.Export) {
+	switch {
+	case f.named(name):
+	case f.write:
+		f.item.str(name, packChanges(*e))
+	default:
+		stored := f.item.getStr(name)
+		_, n, _ := strings.Cut(stored, " ")
+		e.Next.Changes, _ = strconv.Atoi(n)
+		if packChanges(*e) != stored {
+			e.Next.Changes = 0
+		}
+	}
+}
+
+// packChanges returns the list of artifacts and the number of archives that the progress belongs to, and the progress.
+// It is empty between revisions.
+func packChanges(e export.Export) string {
+	if e.Next.Changes == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s/%d %d", millisKey(e.StartedAt), len(e.Volumes), e.Next.Changes)
 }
 
 func readExport(i item, w id.Workspace) *export.Export {
@@ -187,9 +218,11 @@ func (s Exports) Save(ctx context.Context, e sweep.Export, p export.Export) (boo
 	v["next"] = p.Next.Artifact
 	v["next_rev"] = p.Next.Revision
 	v["next_evt"] = p.Next.Events
+	v["next_chg"] = packChanges(p)
 	v["vols"] = packVolumes(p.Volumes)
+	v["most"] = p.Most
 	set := "SET #status = :status, #total = :total, #skipped = :skipped, #next = :next, #next_rev = :next_rev, " +
-		"#next_evt = :next_evt, #vols = :vols"
+		"#next_evt = :next_evt, #next_chg = :next_chg, #vols = :vols, #most = :most"
 	if !p.StartedAt.IsZero() {
 		set += ", #started = :started"
 		v["started"] = p.StartedAt
@@ -235,7 +268,7 @@ func (s *db) withdraw(
 		t.check(k, condition+" AND attribute_not_exists(#started)", v, changed)
 	default:
 		v["listed"] = e.StartedAt
-		t.update(k, "REMOVE #started, #total, #skipped, #next, #next_rev, #next_evt, #vols",
+		t.update(k, "REMOVE #started, #total, #skipped, #next, #next_rev, #next_evt, #next_chg, #vols",
 			condition+" AND #started = :listed", v, changed)
 	}
 	return nil

@@ -140,11 +140,22 @@ func TestTheProgressOfAnExportIsStored(t *testing.T) {
 		t.Errorf("%+v, want it pending, with 250 artifacts", got)
 	}
 	got = e.save(e.take(), func(p *export.Export) {
-		p.Next = export.Position{Artifact: 120, Revision: 3, Events: "17 evt_x"}
+		p.Next = export.Position{
+			Artifact: 120,
+			Revision: 3,
+			Changes:  44,
+			Events:   "17 evt_x",
+		}
 		p.Volumes = volumes
 		p.Skipped = 2
 	})
-	if got.Next != (export.Position{Artifact: 120, Revision: 3, Events: "17 evt_x"}) || got.Skipped != 2 ||
+	want := export.Position{
+		Artifact: 120,
+		Revision: 3,
+		Changes:  44,
+		Events:   "17 evt_x",
+	}
+	if got.Next != want || got.Skipped != 2 ||
 		!slices.Equal(got.Volumes, volumes) || !got.StartedAt.Equal(e.at) {
 		t.Errorf("%+v, want the position and the volumes that were saved", got)
 	}
@@ -154,6 +165,71 @@ func TestTheProgressOfAnExportIsStored(t *testing.T) {
 	}
 	if all, err := e.Exports.DueExports(ctx, e.at.Add(limits.Day), 10); err != nil || len(all) > 0 {
 		t.Errorf("one that is ready is to be made: %v, %v", all, err)
+	}
+}
+
+// TestProgressWithinARevisionEndsWithWhatItBelongsTo has older code go on, which does not know that progress.
+func TestProgressWithinARevisionEndsWithWhatItBelongsTo(t *testing.T) {
+	e := newExportEnv(t)
+	e.create(nil)
+	e.save(e.take(), func(p *export.Export) { p.StartedAt = e.at })
+	e.save(e.take(), func(p *export.Export) { p.Volumes, p.Next.Changes = volumes[:1], 3 })
+	for name, older := range map[string]struct {
+		set   string
+		value any
+	}{
+		"begins anew":             {"SET #started = :v", e.at.Add(time.Second)},
+		"makes the next archive":  {"SET #vols = :v", packVolumes(volumes)},
+		"has lost what were made": {"SET #vols = :v", packVolumes(nil)},
+	} {
+		if got := e.stored(); got.Next.Changes != 3 {
+			t.Fatalf("%+v, want the progress that was saved", got.Next)
+		}
+		k := exportKey(e.w.ID)
+		change := func(set string, v values) {
+			if _, ok, err := e.Exports.change(ctx, k, set, "attribute_exists(#id)", v); !ok || err != nil {
+				t.Fatal(ok, err)
+			}
+		}
+		change(older.set, values{"v": older.value})
+		if got := e.stored(); got.Next.Changes != 0 {
+			t.Errorf("it %s: %+v, want nothing of it done", name, got.Next)
+		}
+		change("SET #started = :s, #vols = :v", values{"s": e.at, "v": packVolumes(volumes[:1])})
+	}
+	e.save(e.take(), func(p *export.Export) { p.Next.Changes, p.Next.Revision = 0, 1 })
+	if got := e.stored(); got.Next != (export.Position{Revision: 1}) {
+		t.Errorf("%+v, want the next revision", got.Next)
+	}
+}
+
+func TestAnExportHasAsManyArchivesAsItMayHave(t *testing.T) {
+	e := newExportEnv(t)
+	e.create(nil)
+	e.save(e.take(), func(p *export.Export) { p.StartedAt, p.Artifacts = e.at, 1_000_000 })
+	many := make([]export.Volume, limits.ExportVolumes)
+	for n := range many {
+		many[n] = export.Volume{Size: 1 << 40, SHA256: tree.DigestOf(string(rune(n)))}
+	}
+	got := e.save(e.take(), func(p *export.Export) {
+		p.Next = export.Position{
+			Artifact: 999_999,
+			Revision: 1000,
+			Changes:  2000,
+			Events:   "1795000000000 " + string(id.NewEvent()),
+		}
+		p.Volumes, p.Most = many, len(many)
+	})
+	if !slices.Equal(got.Volumes, many) || got.Most != len(many) || got.Next.Changes != 2000 {
+		t.Errorf("%d archives, %d at most, %+v", len(got.Volumes), got.Most, got.Next)
+	}
+	e.save(e.take(), func(p *export.Export) {
+		p.Status = export.Failed
+		p.Reason = export.TooLarge
+		p.EndedAt = e.at
+	})
+	if left := e.stale(e.at.Add(limits.ExportLease)); len(left) != 1 || left[0].Most != len(many) {
+		t.Errorf("%d exports to delete, want one with all archives", len(left))
 	}
 }
 

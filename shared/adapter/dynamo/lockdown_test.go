@@ -95,11 +95,16 @@ func TestAnArtifactThatIsClosedEndsTheArchivesThatMayHoldIt(t *testing.T) {
 			early, old, older := add(), add(), add()
 			e.create(nil)
 			end(e, early)
-			listed := func(p *export.Export) { p.StartedAt, p.Artifacts = now().Add(time.Millisecond), 2 }
+			listed := func(p *export.Export) {
+				p.StartedAt, p.Artifacts = now().Add(time.Millisecond), 2
+				p.Volumes, p.Most = volumes, 2
+				p.Next.Changes = 7
+			}
 			started := e.save(e.take(), listed)
 			attempt := e.take()
 			end(e, old)
-			if got := e.stored(); got.Status != export.Pending || !got.StartedAt.IsZero() || got.Artifacts != 0 {
+			if got := e.stored(); got.Status != export.Pending || !got.StartedAt.IsZero() || got.Artifacts != 0 ||
+				got.Next != (export.Position{}) || len(got.Volumes) > 0 || got.Most != 2 {
 				t.Fatalf("one that is made goes on with it: %+v", got)
 			}
 			p := attempt.Export

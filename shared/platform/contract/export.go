@@ -20,7 +20,7 @@ type Export struct {
 	FailureReason     *string        `json:"failure_reason"`
 	ReadyAt           *Time          `json:"ready_at" format:"date-time"`
 	ExpiresAt         *Time          `json:"expires_at" format:"date-time" doc:"when its archives are deleted"`
-	Volumes           []ExportVolume `json:"volumes" maxItems:"1000"`
+	Volumes           []ExportVolume `json:"volumes" maxItems:"10000"`
 }
 
 // ExportVolume is one archive of an export. URL works for an hour, and is null unless the caller signed in within the

@@ -204,7 +204,6 @@ const (
 type Policy struct {
 	FileSize           int64
 	ArtifactSize       int64 // sum of a revision's files
-	BundleSize         int64
 	FileCount          int
 	DefaultLife        time.Duration // of an artifact
 	MinLife            time.Duration
@@ -329,7 +328,6 @@ func Default() Limits {
 	free := Policy{
 		FileSize:           10 * MiB,
 		ArtifactSize:       25 * MiB,
-		BundleSize:         25 * MiB,
 		FileCount:          100,
 		DefaultLife:        3 * Day,
 		MinLife:            Day,
@@ -349,14 +347,13 @@ func Default() Limits {
 	pro := free
 	pro.FileSize = 25 * MiB
 	pro.ArtifactSize = 100 * MiB
-	pro.BundleSize = 100 * MiB
 	pro.DefaultLife, pro.MaxLife = 30*Day, 90*Day
 	pro.LiveArtifacts, pro.NewArtifactsPerDay = 1000, 2000
 	l := Limits{
 		Tiers: map[Tier]Policy{Ephemeral: ephemeral, Free: free, Pro: pro},
 		Pow:   PowAdaptive,
 
-		ExportVolume: ExportVolume{Bytes: 128 * MiB, Files: 2000, Artifacts: 200},
+		ExportVolume: ExportVolume{Bytes: 128 * MiB, Entries: 20_000, Artifacts: 200},
 
 		Bundles: time.Minute,
 

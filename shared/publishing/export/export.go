@@ -46,6 +46,7 @@ type Export struct {
 	Skipped   int      // artifacts and revisions that had vanished
 	Next      Position // where the next archive begins
 	Volumes   []Volume // finished ones
+	Most      int      // finished ones at most, also before it began anew; older code did not count
 	Attempts  int      // begun since the last archive was made
 }
 
@@ -59,6 +60,7 @@ type Volume struct {
 type Position struct {
 	Artifact int    // index in the list of artifacts; those before it are done
 	Revision int    // number of the last done revision of that artifact; zero: none
+	Changes  int    // of the revision that follows, done ones
 	Events   string // the last done event, in the form of package sweep; empty: none
 }
 

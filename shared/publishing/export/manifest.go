@@ -18,7 +18,7 @@ const (
 )
 
 // schemaVersion is raised when a reader of older manifests would misread new ones.
-const schemaVersion = "1"
+const schemaVersion = "2"
 
 // Manifest describes one archive of an export. Workspace and AsOf are those of the whole export. Members and API keys
 // are in the first archive only.
@@ -63,7 +63,8 @@ type Link struct {
 	RevokedAt idempotency.Time `json:"revoked_at"`
 }
 
-// Revision is a published revision with all its files.
+// Revision is a published revision, as changes of an earlier one. Its files are those of its base, without the removed
+// ones and with Files in place of those of the same paths. If it continues, the next archive has more of its changes.
 type Revision struct {
 	ID          id.Revision   `json:"id"`
 	Number      int           `json:"number"`
@@ -71,16 +72,26 @@ type Revision struct {
 	Entrypoint  string        `json:"entrypoint"`
 	Listing     bool          `json:"listing,omitempty"` // the viewer opens the list of files
 	PublishedAt contract.Time `json:"published_at"`
+	Base        int           `json:"base,omitempty"` // number of an earlier revision of the artifact; absent: no files
+	Removed     []string      `json:"removed,omitempty"`
 	Files       []File        `json:"files"`
+	Continues   bool          `json:"continues,omitempty"`
 }
 
-// File is a published file with its name in the archive.
+// File is a file that a revision adds or changes. Its bytes are in this archive, or are those of another file.
 type File struct {
-	Path        string `json:"path"`
-	SizeBytes   int64  `json:"size_bytes"`
-	SHA256      string `json:"sha256"`
-	ContentType string `json:"content_type"`
-	Archive     string `json:"archive_path"`
+	Path        string  `json:"path"`
+	SizeBytes   int64   `json:"size_bytes"`
+	SHA256      string  `json:"sha256"`
+	ContentType string  `json:"content_type"`
+	Archive     string  `json:"archive_path,omitempty"`
+	From        *Source `json:"from,omitempty"`
+}
+
+// Source is a file of the artifact, in the same revision or in an earlier one, that has the same bytes.
+type Source struct {
+	Revision int    `json:"revision"`
+	Path     string `json:"path"`
 }
 
 // Skipped is an artifact or a revision that was listed but is not in the export.

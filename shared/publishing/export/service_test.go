@@ -11,6 +11,7 @@ import (
 	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
@@ -289,5 +290,21 @@ func TestArchivesOfAFailedExportWaitForItsLastAttempt(t *testing.T) {
 	}
 	if got := (Export{Status: Ready}).CleanupAt(now); !got.Equal(now) {
 		t.Errorf("one that was ready is deleted at %v", got)
+	}
+}
+
+// TestTheAnswerWithAllArchivesIsShortEnough bounds the answer by what Lambda passes on.
+func TestTheAnswerWithAllArchivesIsShortEnough(t *testing.T) {
+	e := newEnv(t)
+	ready := e.in(Ready)
+	ready.Volumes = make([]Volume, limits.ExportVolumes)
+	for n := range ready.Volumes {
+		ready.Volumes[n] = Volume{Size: 200_000_000, SHA256: tree.DigestOf("one")}
+	}
+	view, err := e.View(e.by, ready)
+	expect.OK(t, err)
+	answer, err := contract.Encode(view)
+	if err != nil || len(view.Export.Volumes) != limits.ExportVolumes || len(answer) > limits.InlineAnswer {
+		t.Errorf("%d archives in %d bytes, %v", len(view.Export.Volumes), len(answer), err)
 	}
 }

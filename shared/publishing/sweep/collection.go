@@ -2,11 +2,9 @@ package sweep
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -30,10 +28,35 @@ import (
 type collection struct {
 	manifest export.Manifest
 	events   bytes.Buffer
+	bounds   limits.ExportVolume
 	files    []archivedFile
 	size     int64 // of the files
+	entries  int   // as limits.ExportVolume counts them
+	text     int   // of the manifest, about
 	homes    map[id.Session]id.Workspace
 	next     export.Position
+}
+
+const (
+	// maxManifest is about how long a manifest may get. With Bytes of files it keeps an archive below the 200 MB that
+	// Lambda streams.
+	maxManifest = 16 * limits.MiB
+	entryText   = 300 // length of an entry of a manifest, without its paths
+)
+
+// full reports whether an archive has no room for another entry, with a file of this size. An empty one has room for
+// any.
+func (c *collection) full(size int64) bool {
+	return c.entries > 0 && (c.size+size > c.bounds.Bytes || c.entries >= c.bounds.Entries || c.text >= maxManifest)
+}
+
+// count counts an entry of the manifest with these texts.
+func (c *collection) count(texts ...string) {
+	c.entries++
+	c.text += entryText
+	for _, t := range texts {
+		c.text += len(t)
+	}
 }
 
 // archivedFile is a file with its name and modification time in the archive.
@@ -43,10 +66,10 @@ type archivedFile struct {
 	file tree.File
 }
 
-// collect reads the content of the next archive of an export: revisions in order while there is room, and the events
-// after the last revision.
+// collect reads the content of the next archive of an export: changes of revisions in order while there is room, and
+// the events after the last revision.
 func (x *Exporter) collect(ctx context.Context, one export.Export, w workspace.Workspace) (*collection, error) {
-	c := &collection{homes: map[id.Session]id.Workspace{}, next: one.Next}
+	c := &collection{bounds: x.Limits.ExportVolume, homes: map[id.Session]id.Workspace{}, next: one.Next}
 	c.manifest = export.Manifest{
 		Workspace: w.Summary(),
 		AsOf:      contract.At(one.StartedAt),
@@ -102,7 +125,7 @@ func (x *Exporter) collectArtifacts(
 		if n%limits.ExportListed >= len(list) {
 			return false, fmt.Errorf("the list of export %s ends before artifact %d", one.ID, n)
 		}
-		if len(c.manifest.Artifacts) >= x.Limits.ExportVolume.Artifacts {
+		if c.full(0) || len(c.manifest.Artifacts) >= c.bounds.Artifacts {
 			return true, nil
 		}
 		full, err = x.collectArtifact(ctx, w, list[n%limits.ExportListed], c)
@@ -111,7 +134,7 @@ func (x *Exporter) collectArtifacts(
 		}
 		c.next = export.Position{Artifact: n + 1}
 	}
-	return false, nil
+	return c.size > c.bounds.Bytes, nil // events beside such a file could exceed what Lambda streams
 }
 
 // collectArtifact adds the revisions of an artifact that no archive has yet, while there is room.
@@ -133,7 +156,6 @@ func (x *Exporter) collectArtifact(
 	if err != nil {
 		return false, err
 	}
-	slices.SortFunc(all, func(a, b artifact.Revision) int { return cmp.Compare(a.Number, b.Number) })
 	out := x.describeArtifact(a)
 	links, err := x.Store.LinksTo(ctx, w.ID, name)
 	if err != nil {
@@ -146,7 +168,8 @@ func (x *Exporter) collectArtifact(
 			RevokedAt: idempotency.Time{Time: l.Ended(a.LinksRevokedBefore)},
 		})
 	}
-	full, err = x.collectRevisions(ctx, a, all, &out, c)
+	c.text += entryText * len(links)
+	full, err = c.collectRevisions(ctx, a, newHistory(x.Store, all), &out)
 	if len(out.Revisions) > 0 {
 		c.manifest.Artifacts = append(c.manifest.Artifacts, out)
 	}
@@ -187,66 +210,92 @@ func (x *Exporter) describeArtifact(a *artifact.Artifact) export.Artifact {
 	}
 }
 
-// collectRevisions adds the revisions that follow the last archived one, while there is room. An empty archive has room
-// for any revision.
-func (x *Exporter) collectRevisions(
-	ctx context.Context, a *artifact.Artifact, all []artifact.Revision, out *export.Artifact, c *collection,
+// collectRevisions adds what no archive has yet of the revisions, while there is room.
+func (c *collection) collectRevisions(
+	ctx context.Context, a *artifact.Artifact, h *history, out *export.Artifact,
 ) (full bool, err error) {
-	bounds := x.Limits.ExportVolume
-	for _, r := range all {
+	for n, r := range h.revisions {
 		if r.Number <= c.next.Revision || r.Status == artifact.Draft {
 			continue
 		}
-		if r.Status == artifact.Published {
-			if len(c.files) > 0 && (c.size+r.Size > bounds.Bytes || len(c.files)+r.FileCount > bounds.Files) {
-				return true, nil
-			}
-			files, err := x.Store.Tree(ctx, a.ID, r.ID)
-			if err != nil {
-				return false, err
-			}
-			if files != nil {
-				out.Revisions = append(out.Revisions, c.add(a, r, files))
-				c.next.Revision = r.Number
-				continue
-			}
+		if c.full(0) {
+			return true, nil
 		}
-		c.skip(a.ID, r.Number, export.FilesLetGo)
+		d, err := h.difference(ctx, n)
+		if err != nil {
+			return false, err
+		}
+		if d == nil {
+			c.skip(a.ID, r.Number, export.FilesLetGo)
+		} else if !c.add(a, r, *d, out) {
+			return true, nil
+		}
 		c.next.Revision = r.Number
+		c.next.Changes = 0
 	}
 	return false, nil
 }
 
 func (c *collection) skip(a id.Artifact, revision int, reason string) {
 	c.manifest.Skipped = append(c.manifest.Skipped, export.Skipped{Artifact: a, Revision: revision, Reason: reason})
+	c.count()
 }
 
-// add adds a revision and its files, in a folder of its own.
-func (c *collection) add(a *artifact.Artifact, r artifact.Revision, files tree.Tree) export.Revision {
-	folder := fmt.Sprintf("artifacts/%s-%s/r%d/", archive.Slug(a.Title), a.ID, r.Number)
-	out := export.Revision{
+// add adds what no archive has yet of the changes of a revision, while there is room. It reports whether that is all.
+func (c *collection) add(a *artifact.Artifact, r artifact.Revision, d difference, out *export.Artifact) (all bool) {
+	part := export.Revision{
 		ID:          r.ID,
 		Number:      r.Number,
 		Title:       r.Title,
 		Entrypoint:  r.Entrypoint,
 		Listing:     r.Listing,
 		PublishedAt: contract.At(r.PublishedAt),
+		Base:        d.base,
 		Files:       []export.File{},
 	}
-	entries, _, _ := archive.Entries(files, r.Entrypoint)
-	for _, e := range entries {
-		c.files = append(c.files, archivedFile{name: folder + e.Name, at: r.PublishedAt, file: e.File})
-		c.homes[e.File.Object.Session] = a.StorageWorkspace
-		c.size += e.File.Size
-		out.Files = append(out.Files, export.File{
-			Path:        e.File.Path,
-			SizeBytes:   e.File.Size,
-			SHA256:      e.File.SHA256.String(),
-			ContentType: media.Of(e.File.Path).ContentType,
-			Archive:     folder + e.Name,
-		})
+	if len(d.changes) == 0 {
+		c.count()
 	}
-	return out
+	first := c.next.Changes
+	for _, one := range d.changes[min(first, len(d.changes)):] {
+		if c.full(one.size()) {
+			break
+		}
+		c.addChange(a, r, one, &part)
+		c.next.Changes++
+	}
+	part.Continues = c.next.Changes < len(d.changes)
+	if c.next.Changes > first || !part.Continues {
+		out.Revisions = append(out.Revisions, part)
+	}
+	return !part.Continues
+}
+
+// addChange adds a change to the manifest, and the file to the archive if no earlier one has its bytes. The files of a
+// revision have a folder of their own.
+func (c *collection) addChange(a *artifact.Artifact, r artifact.Revision, one change, to *export.Revision) {
+	if one.file == nil {
+		to.Removed = append(to.Removed, one.path)
+		c.count(one.path)
+		return
+	}
+	f := export.File{
+		Path:        one.path,
+		SizeBytes:   one.file.Size,
+		SHA256:      one.file.SHA256.String(),
+		ContentType: media.Of(one.path).ContentType,
+		From:        one.from,
+	}
+	if one.from == nil {
+		f.Archive = fmt.Sprintf("artifacts/%s-%s/r%d/%s", archive.Slug(a.Title), a.ID, r.Number, one.name)
+		c.files = append(c.files, archivedFile{name: f.Archive, at: r.PublishedAt, file: *one.file})
+		c.homes[one.file.Object.Session] = a.StorageWorkspace
+		c.size += one.file.Size
+		c.count(f.Path, f.Archive)
+	} else {
+		c.count(f.Path, one.from.Path)
+	}
+	to.Files = append(to.Files, f)
 }
 
 // collectEvents adds the events that follow the last archived one: up to maxVolumeEvents and the rest of a page.
@@ -301,20 +350,20 @@ func parseEvents(text string) (p account.Position, err error) {
 
 // write writes the archive: the manifest and the events first, then the files. It calls read once for each file, in
 // order.
-func (c *collection) write(w io.Writer, at time.Time, read func(tree.File) ([]byte, error)) error {
+func (c *collection) write(w io.Writer, at time.Time, read func(tree.File) (archive.Body, error)) error {
 	z := archive.NewWriter(w)
 	manifest, err := c.manifest.Encode()
 	if err == nil {
-		err = z.Add(export.ManifestName, at, manifest)
+		err = z.Add(export.ManifestName, at, archive.Bytes(manifest))
 	}
 	if err == nil && c.events.Len() > 0 {
-		err = z.Add(export.EventsName, at, c.events.Bytes())
+		err = z.Add(export.EventsName, at, archive.Bytes(c.events.Bytes()))
 	}
 	for _, f := range c.files {
 		if err != nil {
 			break
 		}
-		var b []byte
+		var b archive.Body
 		if b, err = read(f.file); err == nil {
 			err = z.Add(f.name, f.at, b)
 		}

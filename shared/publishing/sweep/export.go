@@ -193,6 +193,7 @@ func (x *Exporter) volume(ctx context.Context, one export.Export, w workspace.Wo
 		}
 		// The full slice expression makes append copy, because the caller still holds the export as it was taken.
 		one.Volumes = append(one.Volumes[:len(one.Volumes):len(one.Volumes)], stored)
+		one.Most = max(one.Most, len(one.Volumes))
 		one.Next = c.next
 		one.Skipped += len(c.manifest.Skipped)
 		if c.manifest.Last {
@@ -212,8 +213,8 @@ func (x *Exporter) write(ctx context.Context, one export.Export, c *collection) 
 		for n, f := range c.files {
 			files[n] = f.file
 		}
-		ahead := readAhead(ctx, files, func(ctx context.Context, f tree.File) ([]byte, error) {
-			return readFile(ctx, x.Bytes, c.homes[f.Object.Session], f)
+		ahead := readAhead(ctx, files, func(ctx context.Context, f tree.File) (io.ReadCloser, error) {
+			return x.Bytes.Open(ctx, c.homes[f.Object.Session], f.Object, 0, f.Size)
 		})
 		defer ahead.stop()
 		return c.write(io.MultiWriter(&sum, w), one.StartedAt, ahead.next)

@@ -42,6 +42,9 @@ type fakeExports struct {
 	released int
 	vanish   map[string]func() // runs when the object of a path is opened, which is gone then
 	archives map[int][]byte
+	texts    map[tree.Object]string // of objects that do not hold their session
+
+	treesRead int
 }
 
 func newExporter(t *testing.T) (*Exporter, *fakeExports) {
@@ -55,6 +58,7 @@ func newExporter(t *testing.T) (*Exporter, *fakeExports) {
 		lists:     map[int][]id.Artifact{},
 		vanish:    map[string]func(){},
 		archives:  map[int][]byte{},
+		texts:     map[tree.Object]string{{}: ""},
 	}
 	f.due = Export{
 		Export: export.Export{
@@ -158,6 +162,7 @@ func (f *fakeExports) Revisions(_ context.Context, a id.Artifact) ([]artifact.Re
 }
 
 func (f *fakeExports) Tree(_ context.Context, _ id.Artifact, r id.Revision) (tree.Tree, error) {
+	f.treesRead++
 	return f.trees[r], nil
 }
 
@@ -195,6 +200,9 @@ func (f *fakeExports) Open(_ context.Context, _ id.Workspace, o tree.Object, _, 
 		gone()
 		return nil, fault.NewCode(fault.NotFound)
 	}
+	if text, ok := f.texts[o]; ok {
+		return io.NopCloser(strings.NewReader(text)), nil
+	}
 	return io.NopCloser(strings.NewReader(string(o.Session))), nil
 }
 
@@ -219,7 +227,7 @@ func (f *fakeExports) run(t *testing.T, x *Exporter) {
 	}
 }
 
-// manifests reads those of all archives, with the names of their entries.
+// manifests reads those of all archives, with the paths that each adds, changes or removes.
 func (f *fakeExports) manifests(t *testing.T) (all []export.Manifest, names [][]string) {
 	t.Helper()
 	for n := 1; n <= len(f.archives); n++ {
@@ -229,8 +237,11 @@ func (f *fakeExports) manifests(t *testing.T) (all []export.Manifest, names [][]
 		var rest []string
 		for _, a := range m.Artifacts {
 			for _, r := range a.Revisions {
+				for _, path := range r.Removed {
+					rest = append(rest, "-"+path)
+				}
 				for _, file := range r.Files {
-					if files[file.Archive] != file.Path {
+					if file.From == nil && files[file.Archive] != file.Path {
 						t.Errorf("%s holds %q", file.Archive, files[file.Archive])
 					}
 					rest = append(rest, file.Path)
@@ -253,8 +264,8 @@ func TestAnExportIsOneArchiveIfItFits(t *testing.T) {
 		t.Errorf("%+v, want it ready, with both artifacts", e)
 	}
 	all, names := f.manifests(t)
-	if len(all) != 1 || !all[0].Last || all[0].Volume != 1 || len(all[0].Members) != 1 || len(names[0]) != 4 {
-		t.Errorf("%+v %v, want one volume with the member and four files", all, names)
+	if len(all) != 1 || !all[0].Last || all[0].Volume != 1 || len(all[0].Members) != 1 || len(names[0]) != 6 {
+		t.Errorf("%+v %v, want one volume with the member, four files and two removed paths", all, names)
 	}
 	if size := int64(len(f.archives[1])); e.Volumes[0].Size != size ||
 		e.Volumes[0].SHA256 != tree.DigestOf(string(f.archives[1])) {
@@ -262,17 +273,30 @@ func TestAnExportIsOneArchiveIfItFits(t *testing.T) {
 	}
 }
 
-func TestAnArchiveIsFullBeforeARevisionThatHasNoRoom(t *testing.T) {
+func TestAnArchiveIsFullBeforeAnEntryThatHasNoRoom(t *testing.T) {
 	long := strings.Repeat("x", 30)
 	for name, c := range map[string]struct {
 		bounds limits.ExportVolume
 		want   string
 	}{
-		"files":                           {limits.ExportVolume{Bytes: 1000, Files: 2, Artifacts: 9}, "[[a b] [c d] [e " + long + "]]"},
-		"bytes":                           {limits.ExportVolume{Bytes: 2, Files: 100, Artifacts: 9}, "[[a b] [c d] [e] [" + long + "]]"},
-		"bytes, all used":                 {limits.ExportVolume{Bytes: 4, Files: 100, Artifacts: 9}, "[[a b c d] [e] [" + long + "]]"},
-		"artifacts":                       {limits.ExportVolume{Bytes: 1000, Files: 100, Artifacts: 1}, "[[a b c d] [e] [" + long + "]]"},
-		"a revision larger than the rest": {limits.ExportVolume{Bytes: 20, Files: 100, Artifacts: 9}, "[[a b c d e] [" + long + "]]"},
+		"entries": {
+			limits.ExportVolume{Bytes: 1000, Entries: 2, Artifacts: 9}, "[[a b] [-a -b] [c d] [e " + long + "]]",
+		},
+		"bytes": {
+			limits.ExportVolume{Bytes: 2, Entries: 100, Artifacts: 9}, "[[a b -a -b] [c d] [e] [" + long + "] []]",
+		},
+		"bytes, all used": {
+			limits.ExportVolume{Bytes: 4, Entries: 100, Artifacts: 9}, "[[a b -a -b c d] [e] [" + long + "] []]",
+		},
+		"a revision that is split": {
+			limits.ExportVolume{Bytes: 3, Entries: 100, Artifacts: 9}, "[[a b -a -b c] [d e] [" + long + "] []]",
+		},
+		"artifacts": {
+			limits.ExportVolume{Bytes: 1000, Entries: 100, Artifacts: 1}, "[[a b -a -b c d] [e] [" + long + "]]",
+		},
+		"a file larger than an archive": {
+			limits.ExportVolume{Bytes: 20, Entries: 100, Artifacts: 9}, "[[a b -a -b c d e] [" + long + "] []]",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			x, f := newExporter(t)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/export"
 )
 
@@ -32,13 +31,15 @@ type ExportDeletions interface {
 	DeleteExports(ctx context.Context, archives []export.Object) error
 }
 
+// uncountedVolumes is how many archives an export had at most of which older code made some without counting them.
+const uncountedVolumes = 1000
+
 // DueExports does one round for the archives of exports that ended.
 func (s *Sweeper) DueExports(ctx context.Context) (Round, error) {
 	r := round{rows: s.Store, now: s.Now}
 	return run(ctx, r, batchSize, s.Exports.DueStaleExports, func(ctx context.Context, one StaleExport) error {
-		// All possible archives and not only the recorded ones, because an attempt may have died before its record, or the
-		// export began anew.
-		archives := make([]export.Object, limits.ExportVolumes)
+		// Not only the recorded archives, because an attempt may have died before its record, or the export began anew.
+		archives := make([]export.Object, max(uncountedVolumes, one.Most+1))
 		for n := range archives {
 			archives[n] = one.Object(n + 1)
 		}
