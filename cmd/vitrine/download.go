@@ -182,7 +182,7 @@ func (w *bundleWait) look(ctx context.Context) (contract.AgentView, error) {
 		w.seen = nil
 		return *v, nil
 	}
-	v, err := w.see(ctx, w.revision)
+	v, err := w.see.first(ctx, w.revision)
 	if err == nil && w.pins {
 		w.revision = v.RevisionID
 	}

@@ -198,7 +198,11 @@ func (server *fakeServer) view(w http.ResponseWriter, r *http.Request) {
 		notFound(w)
 		return
 	}
-	v := contract.AgentView{PublicAgentView: server.viewOf(s), PrivateURL: "http://app.test/v/" + artifact}
+	page, ok := server.page(w, s, r.URL.Query().Get("files_cursor"))
+	if !ok {
+		return
+	}
+	v := contract.AgentView{PublicAgentView: page, PrivateURL: "http://app.test/v/" + artifact}
 	v.EphemeralTier = server.bearer == trialKey
 	answer(w, 200, v)
 }

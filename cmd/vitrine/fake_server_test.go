@@ -63,6 +63,7 @@ type fakeServer struct {
 	exports exportState
 	founds  bool // the first publish of a new artifact makes the world's only revision
 	founded *snapshot
+	forgets bool                                  // refuses every partial revision of a large base
 	results map[string]*httptest.ResponseRecorder // of finalize and publish, by route and Idempotency-Key
 }
 

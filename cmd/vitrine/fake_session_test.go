@@ -55,7 +55,7 @@ func (server *fakeServer) create(w http.ResponseWriter, r *http.Request) {
 	server.mu.Lock()
 	refused := server.isInTheWay(w, "; publish revision %s first, or wait until 2026-11-22T09:00:00Z")
 	server.mu.Unlock()
-	if refused {
+	if refused || server.isUncounted(w, s) {
 		return
 	}
 	server.begin(s, last)

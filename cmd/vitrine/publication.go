@@ -100,10 +100,7 @@ func (p *publication) upload(ctx context.Context, files *folder.Folder, w publis
 // keep reports the newest revision instead of publishing one. It gets the result from the server, which repeats that of
 // the revision.
 func (p *publication) keep(ctx context.Context, base *contract.AgentView) (err error) {
-	for _, f := range base.Files {
-		p.stats.TotalBytes += f.SizeBytes
-	}
-	p.stats.TotalFiles = len(base.Files)
+	p.stats.TotalFiles, p.stats.TotalBytes = totals(*base)
 	p.stats.ReusedFiles, p.stats.ReusedBytes = p.stats.TotalFiles, p.stats.TotalBytes
 	p.pages = pageWarnings{base.PageWarnings, base.PageWarningsOmitted}
 	p.result, err = p.account.Publish(ctx, p.idem,

@@ -167,6 +167,8 @@ type DeletedArtifact struct {
 type ResolveRequest struct {
 	PublicID id.Public `json:"public_id" pattern:"^[0-9A-HJKMNP-TV-Z]{16}$"`
 	Blob     string    `json:"blob" minLength:"1"`
+
+	FilesCursor string `json:"files_cursor,omitempty" maxLength:"500" doc:"the next page of the files of the same revision"`
 }
 
 // Resolved answers accessLinks.resolve.
