@@ -85,3 +85,22 @@ func (server *fakeServer) makeMany(ts *testscript.TestScript, n int, dir string)
 		ts.Check(os.WriteFile(filepath.Join(dir, path), []byte(text), 0o666))
 	}
 }
+
+// makeLarge NAME SIZE makes a file that takes no space, and makeLarge FOLDER paths N makes N empty files with long paths.
+func makeLarge(ts *testscript.TestScript, neg bool, args []string) {
+	switch {
+	case neg || len(args) < 2:
+		ts.Fatalf("usage: make-large NAME SIZE, or make-large FOLDER paths N")
+	case args[1] != "paths":
+		name := ts.MkAbs(args[0])
+		ts.Check(os.MkdirAll(filepath.Dir(name), 0o777))
+		ts.Check(os.WriteFile(name, nil, 0o666))
+		ts.Check(os.Truncate(name, int64(number(ts, args[1]))))
+	default:
+		dir := filepath.Join(ts.MkAbs(args[0]), strings.Repeat("a", 250), strings.Repeat("b", 250), strings.Repeat("c", 250))
+		ts.Check(os.MkdirAll(dir, 0o777))
+		for i := range number(ts, args[2]) {
+			ts.Check(os.WriteFile(filepath.Join(dir, fmt.Sprintf("%0200d", i)), nil, 0o666))
+		}
+	}
+}

@@ -82,6 +82,7 @@ func TestScripts(t *testing.T) {
 			"exits":      exits,
 			"json":       jsonIs,
 			"make":       makeFile,
+			"make-large": makeLarge,
 			"outcome":    outcome,
 			"peer":       tellPeer,
 			"silent-bus": silentBus,

@@ -70,7 +70,7 @@ func (a *app) show(ctx context.Context, text, revision string, all bool) error {
 		return err
 	}
 	if more := v.FilesTotal - len(v.Files); more > 0 {
-		a.screen.Note("There are %d more files; --all lists them", more)
+		a.screen.Note("There are %s more files; --all lists them", screen.Number(int64(more)))
 	}
 	a.notePages(pageWarnings{v.PageWarnings, v.PageWarningsOmitted})
 	return nil
