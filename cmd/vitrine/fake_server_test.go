@@ -148,7 +148,7 @@ func (server *fakeServer) route(mux *http.ServeMux, pattern, name string, answer
 		switch name {
 		case "put":
 			line += " " + server.pathOf(r)
-		case "bundle", "volume":
+		case "bundle", "volume", "content":
 			line = strings.TrimSpace(line + " " + r.Header.Get("Range") + " " + r.Header.Get("If-Range"))
 		}
 		server.mu.Lock()
