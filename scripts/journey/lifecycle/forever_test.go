@@ -199,7 +199,7 @@ func TestLowerAndHigherNumbersHoldForWhatIsNew(t *testing.T) {
 	pending := s.Upload(t, m.Agent, "", "begun before the numbers were lowered")
 
 	lower := beside(t, s, func(p, _ *limits.Policy) {
-		p.FileSize, p.ArtifactSize, p.BundleSize, p.FileCount = 4, 4, 4, 1
+		p.FileSize, p.ArtifactSize, p.FileCount = 4, 4, 1
 		p.DefaultLife, p.MaxLife = limits.Day, 2*limits.Day
 		p.LiveArtifacts, p.NewArtifactsPerDay, p.Revisions = 1, 1, 1
 	})

@@ -126,7 +126,7 @@ func UsagePolicy(l *limits.Limits, tier limits.Tier, used *int) contract.UsagePo
 	policy := contract.UsagePolicy{
 		FileSizeCapBytes:           p.FileSize,
 		ArtifactSizeCapBytes:       p.ArtifactSize,
-		BundleSizeCapBytes:         p.BundleSize,
+		BundleSizeCapBytes:         p.BundleSize(),
 		FileCountCap:               p.FileCount,
 		BundlesEnabled:             l.Bundles > 0,
 		LiveUpdateEnabled:          true,

@@ -203,7 +203,6 @@ const (
 type Policy struct {
 	FileSize           int64
 	ArtifactSize       int64 // sum of a revision's files
-	BundleSize         int64
 	FileCount          int
 	DefaultLife        time.Duration // of an artifact
 	MinLife            time.Duration
@@ -328,7 +327,6 @@ func Default() Limits {
 	free := Policy{
 		FileSize:           10 * MiB,
 		ArtifactSize:       25 * MiB,
-		BundleSize:         25 * MiB,
 		FileCount:          100,
 		DefaultLife:        3 * Day,
 		MinLife:            Day,
@@ -348,7 +346,6 @@ func Default() Limits {
 	pro := free
 	pro.FileSize = 25 * MiB
 	pro.ArtifactSize = 100 * MiB
-	pro.BundleSize = 100 * MiB
 	pro.DefaultLife, pro.MaxLife = 30*Day, 90*Day
 	pro.LiveArtifacts, pro.NewArtifactsPerDay = 1000, 2000
 	l := Limits{

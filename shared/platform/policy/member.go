@@ -58,7 +58,6 @@ func (r *reader) tier(
 	if p.DefaultLife > p.MaxLife {
 		r.above(at, "default_days", spell(p.DefaultLife), "max_days", spell(p.MaxLife))
 	}
-	p.BundleSize = p.ArtifactSize
 	p.MinLife = min(limits.Day, p.MaxLife)
 	return p
 }

@@ -96,7 +96,6 @@ func Roomy() limits.Policy {
 	p := limits.Default().Tiers[limits.Pro]
 	p.FileSize = 50 * limits.MiB
 	p.ArtifactSize = 250 * limits.MiB
-	p.BundleSize = p.ArtifactSize
 	p.FileCount = 1000
 	p.DefaultLife, p.MaxLife = 90*limits.Day, limits.Forever
 	p.LiveArtifacts = limits.MaxPins

@@ -59,29 +59,70 @@ func Entries(files tree.Tree, entry string) (entries []Entry, list, text string)
 	return entries, taken.add(listName), "Files whose names not every system accepts have others here.\n\n" + renamed.String()
 }
 
+// Body is the bytes of an entry with their length and CRC-32, which an archive has ahead of them.
+type Body struct {
+	size int64
+	crc  uint32
+	copy func(io.Writer) error
+}
+
+// Bytes returns a body that is in memory.
+func Bytes(b []byte) Body {
+	write := func(w io.Writer) error { _, err := w.Write(b); return err }
+	return Body{size: int64(len(b)), crc: crc32.ChecksumIEEE(b), copy: write}
+}
+
+// Stream returns a body that is read while it is written: read writes the bytes of a file to w and checks them. Stream
+// calls read once to compute the CRC-32, and the archive calls it again for the bytes.
+func Stream(size int64, read func(w io.Writer) error) (Body, error) {
+	crc := crc32.NewIEEE()
+	err := read(crc)
+	return Body{size: size, crc: crc.Sum32(), copy: read}, err
+}
+
 // Write writes the archive of files with an entrypoint, as of an instant, to w. It calls read for each file in the
-// order of the archive, and uses the bytes until the next call. Entries are stored without compression, with their
-// sizes ahead of their bytes, so that the archive can be unpacked while it arrives.
-func Write(
-	w io.Writer, files tree.Tree, entry string, at time.Time, read func(tree.File) ([]byte, error),
-) error {
+// order of the archive, and uses the body until the next call. Entries are stored without compression, with their sizes
+// ahead of their bytes, so that the archive can be unpacked while it arrives.
+func Write(w io.Writer, files tree.Tree, entry string, at time.Time, read func(tree.File) (Body, error)) error {
 	entries, list, text := Entries(files, entry)
 	z := NewWriter(w)
 	for _, e := range entries {
 		b, err := read(e.File)
+		if err == nil {
+			err = z.Add(e.Name, at, b)
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", e.File.Path, err)
 		}
-		if err := z.Add(e.Name, at, b); err != nil {
-			return err
-		}
 	}
 	if list != "" {
-		if err := z.Add(list, at, []byte(text)); err != nil {
+		if err := z.Add(list, at, Bytes([]byte(text))); err != nil {
 			return err
 		}
 	}
 	return z.Close()
+}
+
+// Lengths of section 4.3 of the ZIP specification (APPNOTE.TXT), without names.
+const (
+	localHeader     = 30
+	directoryHeader = 46
+	directoryEnd    = 22
+)
+
+// Size returns the length of the archive that Write makes. It is right below 4 GiB and 65,535 files, where the longer
+// headers of ZIP64 begin.
+func Size(files tree.Tree, entry string) int64 {
+	entries, list, text := Entries(files, entry)
+	sum := int64(directoryEnd)
+	add := func(name string, size int64) { sum += localHeader + directoryHeader + 2*int64(len(name)) + size }
+	for _, e := range entries {
+		add(e.Name, e.File.Size)
+	}
+	if list != "" {
+		add(list, int64(len(text)))
+	}
+	return sum
 }
 
 // Writer writes an archive entry by entry, in the form of Write.
@@ -103,22 +144,22 @@ const (
 )
 
 // Add adds a file with a modification time. The caller has made the name safe.
-func (w Writer) Add(name string, at time.Time, b []byte) error {
+func (w Writer) Add(name string, at time.Time, b Body) error {
 	h := &zip.FileHeader{
 		Name:               name,
 		Flags:              utf8Names,
 		Method:             zip.Store,
-		CRC32:              crc32.ChecksumIEEE(b),
-		CompressedSize64:   uint64(len(b)),
-		UncompressedSize64: uint64(len(b)),
+		CRC32:              b.crc,
+		CompressedSize64:   uint64(b.size),
+		UncompressedSize64: uint64(b.size),
 		CreatorVersion:     madeByUnix,
 		ReaderVersion:      version2,
 		ExternalAttrs:      plainFile,
 	}
 	h.SetModTime(at.UTC()) //nolint:staticcheck // CreateRaw writes these fields as they are, and does not look at Modified
 	body, err := w.zip.CreateRaw(h)
-	if err == nil {
-		_, err = body.Write(b)
+	if err != nil {
+		return err
 	}
-	return err
+	return b.copy(body)
 }

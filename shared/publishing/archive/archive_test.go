@@ -30,7 +30,7 @@ func filesOf(paths ...string) (t tree.Tree) {
 func write(t *testing.T, files tree.Tree) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	err := Write(&out, files, "index.html", at, func(f tree.File) ([]byte, error) { return bytesOf(f.Path), nil })
+	err := Write(&out, files, "index.html", at, func(f tree.File) (Body, error) { return Bytes(bytesOf(f.Path)), nil })
 	expect.OK(t, err)
 	return out.Bytes()
 }
@@ -62,6 +62,68 @@ func TestTheSameFilesGiveTheSameArchive(t *testing.T) {
 	two := write(t, filesOf("con.txt", "B/c.css", "index.html", "b/c.css")) // declared in another order
 	if !bytes.Equal(one, two) {
 		t.Error("they differ")
+	}
+}
+
+// TestArchivesStayAsTheyWere compares an archive with the one that the first version made of the same files, because the
+// same revision has the same bundle for ever.
+func TestArchivesStayAsTheyWere(t *testing.T) {
+	files := filesOf("index.html", "b/two.css", "a:b", "A.txt", "a.txt", "b/ünïcode.txt", "日本.md")
+	const want = "1757d9457bfea1c338e94a8408a6884adcbde63ccc25cbd80be6ded683f4d7ab"
+	if got := tree.DigestOf(string(write(t, files))).String(); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+func TestAStreamedFileGivesTheSameArchiveAndIsReadTwice(t *testing.T) {
+	files, reads := filesOf("index.html", "large.bin"), 0
+	stream := func(f tree.File) (Body, error) {
+		return Stream(f.Size, func(w io.Writer) error {
+			reads++
+			_, err := w.Write(bytesOf(f.Path))
+			return err
+		})
+	}
+	var out bytes.Buffer
+	expect.OK(t, Write(&out, files, "index.html", at, stream))
+	if !bytes.Equal(out.Bytes(), write(t, files)) || reads != 4 {
+		t.Errorf("another archive, after %d reads", reads)
+	}
+	broken := errors.New("broken")
+	for failing := 1; failing <= 2; failing++ {
+		reads = 0
+		err := Write(io.Discard, filesOf("b"), "", at, func(f tree.File) (Body, error) {
+			return Stream(f.Size, func(io.Writer) error {
+				if reads++; reads == failing {
+					return broken
+				}
+				return nil
+			})
+		})
+		if !errors.Is(err, broken) || !strings.HasPrefix(err.Error(), "b: ") || reads != failing {
+			t.Errorf("reading %d fails: %v after %d", failing, err, reads)
+		}
+	}
+}
+
+func TestTheSizeIsThatOfTheArchive(t *testing.T) {
+	var many []string
+	for n := range 2000 {
+		many = append(many, fmt.Sprintf("%04d/%s.md", n, strings.Repeat("é", n%120)))
+	}
+	for name, paths := range map[string][]string{
+		"none":               nil,
+		"one":                {"index.html"},
+		"renamed":            {"a:b", "A", "a", "con", "RENAMED.txt"},
+		"with a list":        {"x?", "renamed.TXT"},
+		"not ASCII":          {"日本/地図.md", "ünï/\u202e.txt", "cafe\u0301", "caf\u00e9"},
+		"longer than a name": {strings.Repeat("é", 200) + ".txt", strings.Repeat("é", 200) + "1.txt"},
+		"2,000":              many,
+	} {
+		files := filesOf(paths...)
+		if got, want := Size(files, "index.html"), int64(len(write(t, files))); got != want {
+			t.Errorf("%s: %d, the archive has %d bytes", name, got, want)
+		}
 	}
 }
 
@@ -171,11 +233,11 @@ func TestTheListOfOtherNamesIsThereIfThereAreSome(t *testing.T) {
 
 func TestAFileThatCannotBeReadEndsTheArchive(t *testing.T) {
 	broken := errors.New("broken")
-	err := Write(io.Discard, filesOf("a", "b"), "a", at, func(f tree.File) ([]byte, error) {
+	err := Write(io.Discard, filesOf("a", "b"), "a", at, func(f tree.File) (Body, error) {
 		if f.Path == "b" {
-			return nil, broken
+			return Body{}, broken
 		}
-		return bytesOf(f.Path), nil
+		return Bytes(bytesOf(f.Path)), nil
 	})
 	if !errors.Is(err, broken) || !strings.HasPrefix(err.Error(), "b: ") {
 		t.Error(err)

@@ -102,13 +102,7 @@ func (b *Bundler) bundle(ctx context.Context, due Bundle) error {
 	if taken.Attempts > maxBundleAttempts { // checked after Take, which also counts attempts that died
 		return b.giveUp(ctx, taken, a)
 	}
-	most, err := b.most(ctx, a)
-	if err == nil && taken.Revision.Size > most {
-		return b.giveUp(ctx, taken, a)
-	}
-	if err == nil {
-		err = b.build(ctx, taken, a)
-	}
+	err = b.build(ctx, taken, a)
 	if err != nil {
 		_ = b.Store.Release(ctx, taken) // without its error, because the reservation ends by itself
 	}
@@ -120,7 +114,7 @@ func (b *Bundler) giveUp(ctx context.Context, one Bundle, a *artifact.Artifact) 
 	return b.Store.GiveUp(ctx, one, a.StorageWorkspace, b.Now().Add(limits.BundleLease))
 }
 
-// most returns how many bytes of files the plan of the artifact's owner allows in a bundle.
+// most returns how long a bundle may be under the plan of the artifact's owner.
 func (b *Bundler) most(ctx context.Context, a *artifact.Artifact) (int64, error) {
 	w, err := b.Sources.Workspace(ctx, a.Owner)
 	if err == nil && w != nil && w.ClaimedInto != "" { // the artifact is not moved yet
@@ -132,23 +126,27 @@ func (b *Bundler) most(ctx context.Context, a *artifact.Artifact) (int64, error)
 	if err != nil {
 		return 0, err
 	}
-	return b.Limits.Tiers[w.Tier()].BundleSize, nil
+	return b.Limits.Tiers[w.Tier()].BundleSize(), nil
 }
 
-// build stores the archive and makes the bundle ready.
+// build stores the archive and makes the bundle ready. It gives up an archive that would be too long.
 func (b *Bundler) build(ctx context.Context, one Bundle, a *artifact.Artifact) error {
 	r := one.Revision
 	files, err := b.Sources.Tree(ctx, a.ID, r.ID)
 	if err != nil {
 		return err
 	}
-	if files == nil { // the files were purged meanwhile
+	most, err := b.most(ctx, a)
+	if err != nil {
+		return err
+	}
+	if files == nil || archive.Size(files, r.Entrypoint) > most { // nil: the files were purged meanwhile
 		return b.giveUp(ctx, one, a)
 	}
 	sum := sum{Hash: sha256.New()}
 	err = b.Bytes.WriteBundle(ctx, a.BundleObject(r.ID), func(w io.Writer) error {
-		ahead := readAhead(ctx, archive.Order(files), func(ctx context.Context, f tree.File) ([]byte, error) {
-			return readFile(ctx, b.Bytes, a.StorageWorkspace, f)
+		ahead := readAhead(ctx, archive.Order(files), func(ctx context.Context, f tree.File) (io.ReadCloser, error) {
+			return b.Bytes.Open(ctx, a.StorageWorkspace, f.Object, 0, f.Size)
 		})
 		defer ahead.stop()
 		return archive.Write(io.MultiWriter(&sum, w), files, r.Entrypoint, r.PublishedAt, ahead.next)
@@ -166,24 +164,6 @@ func (b *Bundler) build(ctx context.Context, one Bundle, a *artifact.Artifact) e
 		return b.giveUp(ctx, one, a)
 	}
 	return err
-}
-
-// opener reads objects.
-type opener interface {
-	Open(ctx context.Context, home id.Workspace, o tree.Object, offset, size int64) (io.ReadCloser, error)
-}
-
-// readFile reads a file and checks its bytes against its digest.
-func readFile(ctx context.Context, from opener, home id.Workspace, f tree.File) ([]byte, error) {
-	if f.Size == 0 {
-		return nil, nil
-	}
-	body, err := from.Open(ctx, home, f.Object, 0, f.Size)
-	if err != nil {
-		return nil, err
-	}
-	defer body.Close()
-	return f.ReadBytes(body)
 }
 
 // sum counts and hashes what is written.

@@ -18,6 +18,7 @@ import (
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/archive"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/tree"
 )
@@ -223,18 +224,20 @@ func TestABundleAboveTheCapOfItsOwnerIsGivenUp(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for size, calls := range map[int64][]string{
-				5: {"Take", "WriteBundle", "Finish"},
-				6: {"Take", "GiveUp"},
+			for less, calls := range map[int64][]string{
+				0: {"Take", "WriteBundle", "Finish"},
+				1: {"Take", "GiveUp"},
 			} {
-				b, f := newBundler("index.html")
+				b, f := newBundler("index.html", "Index.html") // which are more than their bytes, with a list
 				c.set(f)
 				policy := b.Limits.Tiers[c.tier]
-				policy.BundleSize = 5
+				policy.ArtifactSize = archive.Size(f.files, "") - less
 				b.Limits.Tiers[c.tier] = policy
-				f.due.Revision.Size = size
 				if _, err := b.Due(t.Context()); err != nil || !slices.Equal(f.calls, calls) {
-					t.Errorf("%d bytes: %v, %v", size, err, f.calls)
+					t.Errorf("%d bytes too long: %v, %v", less, err, f.calls)
+				}
+				if less == 0 && int64(len(f.archive)) != policy.ArtifactSize {
+					t.Errorf("%d bytes, want %d", len(f.archive), policy.ArtifactSize)
 				}
 			}
 		})
@@ -262,18 +265,21 @@ func TestFilesAreReadAheadWithinBounds(t *testing.T) {
 	}
 	var mu sync.Mutex
 	var held, most int64
-	a := readAhead(t.Context(), files, func(_ context.Context, f tree.File) ([]byte, error) {
+	body := make([]byte, 4*limits.MiB)
+	for n := range files {
+		files[n].SHA256 = sha256.Sum256(body)
+	}
+	a := readAhead(t.Context(), files, func(_ context.Context, f tree.File) (io.ReadCloser, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		held += f.Size
 		most = max(most, held)
-		return []byte(f.Path), nil
+		return io.NopCloser(bytes.NewReader(body)), nil
 	})
 	defer a.stop()
 	for n, f := range files {
-		got, err := a.next(f)
-		if err != nil || string(got) != fmt.Sprint(n) {
-			t.Fatalf("file %d is %q, %v", n, got, err)
+		if _, err := a.next(f); err != nil {
+			t.Fatalf("file %d: %v", n, err)
 		}
 		if n > 0 { // next gave up the one before
 			mu.Lock()

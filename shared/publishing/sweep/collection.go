@@ -301,20 +301,20 @@ func parseEvents(text string) (p account.Position, err error) {
 
 // write writes the archive: the manifest and the events first, then the files. It calls read once for each file, in
 // order.
-func (c *collection) write(w io.Writer, at time.Time, read func(tree.File) ([]byte, error)) error {
+func (c *collection) write(w io.Writer, at time.Time, read func(tree.File) (archive.Body, error)) error {
 	z := archive.NewWriter(w)
 	manifest, err := c.manifest.Encode()
 	if err == nil {
-		err = z.Add(export.ManifestName, at, manifest)
+		err = z.Add(export.ManifestName, at, archive.Bytes(manifest))
 	}
 	if err == nil && c.events.Len() > 0 {
-		err = z.Add(export.EventsName, at, c.events.Bytes())
+		err = z.Add(export.EventsName, at, archive.Bytes(c.events.Bytes()))
 	}
 	for _, f := range c.files {
 		if err != nil {
 			break
 		}
-		var b []byte
+		var b archive.Body
 		if b, err = read(f.file); err == nil {
 			err = z.Add(f.name, f.at, b)
 		}

@@ -212,8 +212,8 @@ func (x *Exporter) write(ctx context.Context, one export.Export, c *collection) 
 		for n, f := range c.files {
 			files[n] = f.file
 		}
-		ahead := readAhead(ctx, files, func(ctx context.Context, f tree.File) ([]byte, error) {
-			return readFile(ctx, x.Bytes, c.homes[f.Object.Session], f)
+		ahead := readAhead(ctx, files, func(ctx context.Context, f tree.File) (io.ReadCloser, error) {
+			return x.Bytes.Open(ctx, c.homes[f.Object.Session], f.Object, 0, f.Size)
 		})
 		defer ahead.stop()
 		return c.write(io.MultiWriter(&sum, w), one.StartedAt, ahead.next)

@@ -27,6 +27,13 @@ func (f File) ReadBytes(object io.Reader) ([]byte, error) {
 	return b, f.check(sha256.Sum256(b), err)
 }
 
+// Copy writes the whole file from its object to w and checks it as ReadAll does, when w has the bytes already.
+func (f File) Copy(w io.Writer, object io.Reader) error {
+	sum := sha256.New()
+	_, err := io.Copy(io.MultiWriter(sum, w), io.LimitReader(object, f.Size+1))
+	return f.check(Digest(sum.Sum(nil)), err)
+}
+
 func (f File) check(read Digest, err error) error {
 	switch {
 	case err != nil:
