@@ -30,6 +30,7 @@ type workspaceState struct {
 	others    int  // artifacts that exist in the list only
 	links     []contract.LinkRow
 	minted    int
+	lacks     string                // path of the file that cannot be read
 	lenient   bool                  // returns an existing share link for every requested end
 	lists     string                // changes the cursor of the next page, if not empty
 	meanwhile map[string][]snapshot // revisions that other clients publish before the next calls of a route are answered
@@ -279,6 +280,10 @@ func (server *fakeServer) serve(w http.ResponseWriter, r *http.Request) {
 	s := server.world.revision(id.Revision(strings.TrimPrefix(r.PathValue("token"), "s3cret-")))
 	if s == nil || !has(s.files, r.PathValue("path")) || r.Header.Get("Accept") != "*/*" {
 		server.wrong = append(server.wrong, "content: "+r.URL.Path)
+		return
+	}
+	if r.PathValue("path") == server.world.lacks {
+		plannedFault{status: 503, code: "storage_unavailable"}.answer("", w)
 		return
 	}
 	text := s.files[r.PathValue("path")]

@@ -181,6 +181,10 @@ func (server *fakeServer) tellWorld(ts *testscript.TestScript, args []string) {
 		w.newest().files[unquoted(args[1])] = unquoted(args[2])
 	case "many":
 		server.makeMany(ts, number(ts, args[1]), ts.MkAbs(args[2]))
+	case "lacks":
+		w.lacks = args[1]
+	case "archived":
+		server.checkArchive(ts, args[1])
 	case "forgets":
 		server.forgets = true
 	case "big":

@@ -12,6 +12,8 @@ import (
 
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/archive"
+	"vitrine/shared/publishing/tree"
 )
 
 // laterPage is how many files the fake server's pages have after the first.
@@ -102,5 +104,21 @@ func makeLarge(ts *testscript.TestScript, neg bool, args []string) {
 		for i := range number(ts, args[2]) {
 			ts.Check(os.WriteFile(filepath.Join(dir, fmt.Sprintf("%0200d", i)), nil, 0o666))
 		}
+	}
+}
+
+// checkArchive compares a file with the archive that the server would make of the newest revision.
+func (server *fakeServer) checkArchive(ts *testscript.TestScript, name string) {
+	s := server.world.newest()
+	var files tree.Tree
+	for path, text := range s.files {
+		files = append(files, tree.File{Path: path, Size: int64(len(text))})
+	}
+	var want strings.Builder
+	ts.Check(archive.Write(&want, files, s.entrypoint, epoch, func(f tree.File) (archive.Body, error) {
+		return archive.Bytes([]byte(s.files[f.Path])), nil
+	}))
+	if got := ts.ReadFile(name); got != want.String() {
+		ts.Fatalf("%s has %d bytes, the archive %d, or others", name, len(got), want.Len())
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"time"
 
 	"vitrine/cmd/vitrine/client"
 	"vitrine/cmd/vitrine/failure"
@@ -172,6 +173,8 @@ func (a *app) withArtifact(ctx context.Context, t target, work func(context.Cont
 type viewer struct {
 	// whole returns a revision with all of its files, and first with no more than one call answers.
 	whole, first look
+	// published returns when a revision was published or, by a share URL, which does not tell, when its artifact was made.
+	published func(ctx context.Context, v contract.AgentView) (time.Time, error)
 }
 
 type look func(ctx context.Context, revision id.Revision) (contract.AgentView, error)
@@ -206,6 +209,7 @@ func (a *app) viewer(ctx context.Context, t target) (see viewer, d *client.Deplo
 		}
 	}
 	see = viewer{whole: with(account.View), first: with(account.FirstPage)}
+	see.published = (&artifactContext{app: a, account: account, artifact: t.artifact}).publishedAt
 	return see, account.Deployment, t.checkServer(account.Deployment)
 }
 
@@ -225,7 +229,9 @@ func (a *app) shareViewer(ctx context.Context, t target) (viewer, *client.Deploy
 			return v, err
 		}
 	}
-	return viewer{whole: with(d.ResolveAll), first: with(d.Resolve)}, d, t.checkServer(d)
+	see := viewer{whole: with(d.ResolveAll), first: with(d.Resolve)}
+	see.published = func(_ context.Context, v contract.AgentView) (time.Time, error) { return v.CreatedAt.Time, nil }
+	return see, d, t.checkServer(d)
 }
 
 // of returns the revision in --revision-id, or else the one that the target names, or else "".

@@ -19,9 +19,12 @@ const (
 	rangesAtOnce = 4
 )
 
+// IsLarge reports whether a body of this size is read in ranges.
+func IsLarge(size int64) bool { return size > minRanged }
+
 // endOf returns the end of the part of a body to request from one byte on: that of a range, or else -1 for all the rest.
 func endOf(from, size int64) int64 {
-	if size <= minRanged {
+	if !IsLarge(size) {
 		return -1
 	}
 	return min(from+rangeSize, size)
