@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -110,6 +111,20 @@ func (a *artifactContext) pair(ctx context.Context, named []string) (from, to id
 func (a *artifactContext) published(ctx context.Context) ([]contract.RevisionSummary, error) {
 	list, err := a.revisions(ctx, paging{limit: maxList})
 	return publishedOf(list), err
+}
+
+// publishedAt returns when a revision was published.
+func (a *artifactContext) publishedAt(ctx context.Context, v contract.AgentView) (at time.Time, err error) {
+	published, err := a.published(ctx)
+	if err != nil {
+		return at, err
+	}
+	for _, r := range published {
+		if r.RevisionID == v.RevisionID && r.PublishedAt != nil {
+			return r.PublishedAt.Time, nil
+		}
+	}
+	return at, noSuchRevision(a.artifact)
 }
 
 func publishedOf(list contract.RevisionList) (published []contract.RevisionSummary) {

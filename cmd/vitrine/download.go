@@ -182,7 +182,7 @@ func (w *bundleWait) look(ctx context.Context) (contract.AgentView, error) {
 		w.seen = nil
 		return *v, nil
 	}
-	v, err := w.see(ctx, w.revision)
+	v, err := w.see.first(ctx, w.revision)
 	if err == nil && w.pins {
 		w.revision = v.RevisionID
 	}
@@ -195,7 +195,7 @@ const (
 	pollTime   = time.Minute
 )
 
-// ready waits until the zip of a revision is made, and returns the view.
+// ready waits until the zip of a revision is made, or cannot be, and returns the view.
 func (w *bundleWait) ready(ctx context.Context) (v contract.AgentView, err error) {
 	var waited time.Duration
 	for {
@@ -203,7 +203,7 @@ func (w *bundleWait) ready(ctx context.Context) (v contract.AgentView, err error
 			return v, err
 		}
 		if v.Bundle.Status != "pending" {
-			return v, checkBundle(v)
+			return v, nil
 		}
 		wait := min(time.Duration(max(v.Bundle.RetryAfterSeconds, 1))*time.Second, pollTime)
 		if waited += wait; waited > bundleTime {
@@ -220,19 +220,6 @@ func (w *bundleWait) ready(ctx context.Context) (v contract.AgentView, err error
 	}
 }
 
-// checkBundle refuses a view that will never have a zip.
-func checkBundle(v contract.AgentView) error {
-	switch v.Bundle.Status {
-	case "ready":
-		return nil
-	case "disabled":
-		return failure.New(failure.NotFound, failure.NoBundle, "this server makes no zips").
-			Advise("Fetch single files: %s", pullHint(v))
-	}
-	return failure.New(failure.Server, failure.NoBundle, "the server could not make the zip of this revision").
-		Advise("Fetch single files: %s", pullHint(v))
-}
-
 // pullHint returns the command that saves one file. It does not repeat a share URL, which grants access.
 func pullHint(v contract.AgentView) string {
 	if v.PrivateURL == "" {
@@ -245,17 +232,21 @@ func pullHint(v contract.AgentView) string {
 // maxBundleURLs is how often download asks for another signed URL because one has expired.
 const maxBundleURLs = 3
 
-// fetch waits for the zip and downloads it. It replaces a URL that expires meanwhile.
+// fetch waits for the zip and downloads it, or else writes it. It replaces a URL that expires meanwhile.
 func (w *bundleWait) fetch(
 	ctx context.Context,
 	d *client.Deployment,
-	to client.Store,
+	to *save.Part,
 ) (v contract.AgentView, archive client.Archive, err error) {
 	progress := &downloadProgress{screen: w.screen}
 	defer progress.stop()
 	for try := 1; ; try++ {
 		if v, err = w.ready(ctx); err != nil {
 			return v, archive, err
+		}
+		if v.Bundle.Status != "ready" {
+			w.screen.Note("The server has no zip of this revision; its files are fetched one by one")
+			return w.assemble(ctx, d, v.RevisionID, to)
 		}
 		before, _ := to.Kept()
 		archive, err = d.DownloadBundle(ctx, v.Bundle, to, progress.observe)
@@ -331,12 +322,14 @@ const downloadGuide = `vitrine download ARTIFACT saves all files of an artifact 
 
 Without --output the name is made of the title. While the server makes the zip, the command asks
 again as often as the server wants, for up to 10 minutes; then it fails with exit code 6 and
-bundle_pending. A server that makes no zips is exit code 5, bundle_unavailable; vitrine pull fetches
-single files from it.
+bundle_pending. If the server has no zip, because it makes none or the files are too large for one,
+the command fetches the files and writes the same zip. By a share URL, which does not tell when the
+revision was published, they have the time at which the artifact was made.
 
 What has arrived is kept in FILE.part, beside FILE.part.etag, until the zip is whole and its SHA-256
 is the one that the server states. After an interrupt or a broken connection run the same command
-again: it continues where it stopped, or starts over if the zip is another one now.
+again: it continues where it stopped, or starts over if the zip is another one now. Files that are
+fetched one by one are kept whole in the folder FILE.files until the zip is written.
 --output - writes to stdout once the whole zip has arrived, and never to a terminal.
 With --json: {"schema_version":"1","artifact_id":...,"revision_id":...,"path":...,"size_bytes":...,
 "sha256":...}.

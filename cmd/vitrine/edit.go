@@ -127,7 +127,7 @@ type editing struct {
 // maxEditAttempts is how often an edit starts over because another revision was published in between.
 const maxEditAttempts = 3
 
-// maxFile is the largest size of a file that edits change, in bytes. Larger ones are no texts that anybody edits by hand.
+// maxFile is the largest size of a file that edits change, in bytes. Nobody edits larger texts by hand.
 const maxFile = 25 * limits.MiB
 
 // errNewer means that another revision was published during an edit.
@@ -257,6 +257,7 @@ func (e *editing) manifest(base contract.AgentView, before, after string) (contr
 	return contract.CreateSession{
 		ArtifactID:     e.artifact,
 		BaseRevisionID: base.RevisionID,
+		BaseFiles:      baseFiles(base),
 		Title:          base.Title,
 		Entrypoint:     base.Entrypoint,
 		Files:          []contract.DeclaredFile{file},
@@ -297,7 +298,7 @@ func outdated(err error) error {
 }
 
 func (e *editing) stillNewest(ctx context.Context, base id.Revision) error {
-	now, err := e.account.View(ctx, e.artifact, "")
+	now, err := e.account.FirstPage(ctx, e.artifact, "")
 	if err == nil && now.RevisionID != base {
 		err = errNewer
 	}

@@ -30,6 +30,7 @@ type workspaceState struct {
 	others    int  // artifacts that exist in the list only
 	links     []contract.LinkRow
 	minted    int
+	lacks     string                // path of the file that cannot be read
 	lenient   bool                  // returns an existing share link for every requested end
 	lists     string                // changes the cursor of the next page, if not empty
 	meanwhile map[string][]snapshot // revisions that other clients publish before the next calls of a route are answered
@@ -198,7 +199,11 @@ func (server *fakeServer) view(w http.ResponseWriter, r *http.Request) {
 		notFound(w)
 		return
 	}
-	v := contract.AgentView{PublicAgentView: server.viewOf(s), PrivateURL: "http://app.test/v/" + artifact}
+	page, ok := server.page(w, s, r.URL.Query().Get("files_cursor"))
+	if !ok {
+		return
+	}
+	v := contract.AgentView{PublicAgentView: page, PrivateURL: "http://app.test/v/" + artifact}
 	v.EphemeralTier = server.bearer == trialKey
 	answer(w, 200, v)
 }
@@ -273,12 +278,21 @@ func (server *fakeServer) serve(w http.ResponseWriter, r *http.Request) {
 	server.mu.Lock()
 	defer server.mu.Unlock()
 	s := server.world.revision(id.Revision(strings.TrimPrefix(r.PathValue("token"), "s3cret-")))
-	if s == nil || !has(s.files, r.PathValue("path")) || r.Header.Get("Accept") != "*/*" || r.Header.Get("Range") != "" {
+	if s == nil || !has(s.files, r.PathValue("path")) || r.Header.Get("Accept") != "*/*" {
 		server.wrong = append(server.wrong, "content: "+r.URL.Path)
 		return
 	}
-	w.Header().Set("Content-Type", typeOf(s.files[r.PathValue("path")]))
-	w.Write([]byte(s.files[r.PathValue("path")]))
+	if r.PathValue("path") == server.world.lacks {
+		plannedFault{status: 503, code: "storage_unavailable"}.answer("", w)
+		return
+	}
+	text := s.files[r.PathValue("path")]
+	if (r.Header.Get("Range") != "") != (len(text) > 32<<20) {
+		server.wrong = append(server.wrong, fmt.Sprintf("content: %d bytes by %v", len(text), r.Header))
+	}
+	w.Header().Set("Content-Type", typeOf(text))
+	w.Header().Set("ETag", `"`+string(s.id)+`"`)
+	http.ServeContent(w, r, "", time.Time{}, strings.NewReader(text))
 }
 
 func (server *fakeServer) listRevisions(w http.ResponseWriter, r *http.Request) {

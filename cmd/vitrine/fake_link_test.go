@@ -144,8 +144,12 @@ func (server *fakeServer) resolve(w http.ResponseWriter, r *http.Request) {
 		if l.RevisionID != nil {
 			s = server.world.revision(*l.RevisionID)
 		}
+		page, ok := server.page(w, s, in.FilesCursor)
+		if !ok {
+			return
+		}
 		answer(w, 200, contract.Resolved{
-			AgentView:  server.viewOf(s),
+			AgentView:  page,
 			RenderMode: "html",
 			IframeSrc:  server.content.URL + "/v/x/index.html",
 			Title:      server.world.title,
@@ -175,6 +179,14 @@ func (server *fakeServer) tellWorld(ts *testscript.TestScript, args []string) {
 		w.drafts[args[1]] = number(ts, args[2])
 	case "file":
 		w.newest().files[unquoted(args[1])] = unquoted(args[2])
+	case "many":
+		server.makeMany(ts, number(ts, args[1]), ts.MkAbs(args[2]))
+	case "lacks":
+		w.lacks = args[1]
+	case "archived":
+		server.checkArchive(ts, args[1])
+	case "forgets":
+		server.forgets = true
 	case "big":
 		w.newest().files[args[1]] = strings.Repeat("0123456789abcde\n", number(ts, args[2])/16)
 	case "title":

@@ -27,7 +27,7 @@ func (server *fakeServer) routeAPI(api *http.ServeMux) {
 	server.route(api, "POST /oauth2/token", "token", server.token)
 	server.route(api, "POST /oauth2/revoke", "revoke", server.revoke)
 	const deletion, export = "/v1/web/workspace/deletion", "/v1/web/workspace/export"
-	page := []string{"cursor", "limit"}
+	page, files := []string{"cursor", "limit"}, []string{"files_cursor"}
 	for pattern, r := range map[string]struct {
 		name  string
 		query []string
@@ -37,8 +37,8 @@ func (server *fakeServer) routeAPI(api *http.ServeMux) {
 		"GET /v1/whoami":       {"whoami", nil, server.whoami},
 		"POST /v1/artifacts/{artifact}/revisions/{revision}/publish": {"publish", nil, server.publish},
 		"GET /v1/artifacts":                                            {"list", page, server.list},
-		"GET /v1/artifacts/{artifact}/agent-view":                      {"view", nil, server.view},
-		"GET /v1/artifacts/{artifact}/revisions/{revision}/agent-view": {"view", nil, server.view},
+		"GET /v1/artifacts/{artifact}/agent-view":                      {"view", files, server.view},
+		"GET /v1/artifacts/{artifact}/revisions/{revision}/agent-view": {"view", files, server.view},
 		"GET /v1/artifacts/{artifact}/file-content":                    {"file", []string{"path", "revision_id"}, server.file},
 		"GET /v1/artifacts/{artifact}/revisions":                       {"revisions", page, server.listRevisions},
 		"DELETE /v1/artifacts/{artifact}":                              {"delete", nil, server.delete},

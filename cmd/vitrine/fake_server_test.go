@@ -63,6 +63,7 @@ type fakeServer struct {
 	exports exportState
 	founds  bool // the first publish of a new artifact makes the world's only revision
 	founded *snapshot
+	forgets bool                                  // refuses every partial revision of a large base
 	results map[string]*httptest.ResponseRecorder // of finalize and publish, by route and Idempotency-Key
 }
 
@@ -147,7 +148,7 @@ func (server *fakeServer) route(mux *http.ServeMux, pattern, name string, answer
 		switch name {
 		case "put":
 			line += " " + server.pathOf(r)
-		case "bundle", "volume":
+		case "bundle", "volume", "content":
 			line = strings.TrimSpace(line + " " + r.Header.Get("Range") + " " + r.Header.Get("If-Range"))
 		}
 		server.mu.Lock()

@@ -55,7 +55,7 @@ func (server *fakeServer) create(w http.ResponseWriter, r *http.Request) {
 	server.mu.Lock()
 	refused := server.isInTheWay(w, "; publish revision %s first, or wait until 2026-11-22T09:00:00Z")
 	server.mu.Unlock()
-	if refused {
+	if refused || server.isUncounted(w, s) {
 		return
 	}
 	server.begin(s, last)
@@ -77,7 +77,9 @@ func (server *fakeServer) sign() contract.Session {
 	out := server.session
 	out.Files = slices.Clone(out.Files)
 	for i, t := range out.Files {
-		if t.Status == "upload_required" {
+		if server.signed > 1 && server.opened.Resumable && server.files[t.Path].there {
+			out.Files[i] = contract.UploadTarget{Status: "reused", Path: t.Path}
+		} else if t.Status == "upload_required" {
 			out.Files[i].PutURL = fmt.Sprintf("%s/o/%03d?X-Amz-Signature=s3cret%d.%d", server.upload.URL, i, i, server.signed)
 		}
 	}

@@ -82,6 +82,7 @@ func TestScripts(t *testing.T) {
 			"exits":      exits,
 			"json":       jsonIs,
 			"make":       makeFile,
+			"make-large": makeLarge,
 			"outcome":    outcome,
 			"peer":       tellPeer,
 			"silent-bus": silentBus,
@@ -198,6 +199,10 @@ func number(ts *testscript.TestScript, text string) int {
 //	peer draft ROUTE N                another client makes a draft before the next call of a route, and
 //	                                  publishes it after N refusals because of it; 0 for never
 //	peer file PATH TEXT               the newest revision has this file; both are Go literals without quotes
+//	peer many N DIR                   the newest revision has N files, which DIR holds, too
+//	peer lacks PATH                   this file cannot be read; "" for all can
+//	peer archived FILE                FILE is the archive of the newest revision
+//	peer forgets                      partial revisions of more than 100 files are refused
 //	peer big PATH SIZE                the newest revision has this text of so many bytes
 //	peer title TEXT                   the artifact is called so, a Go literal without quotes
 //	peer others N                     there are N more artifacts
@@ -264,7 +269,7 @@ func tellPeer(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(os.WriteFile(ts.MkAbs(args[1]), append(body, '\n'), 0o666))
 	case "stored":
 		p.checkStored(ts, args[1])
-	case "newer", "lenient", "draft", "file", "big", "title", "others", "lists", "has", "tree":
+	case "newer", "lenient", "draft", "file", "big", "many", "forgets", "lacks", "archived", "title", "others", "lists", "has", "tree":
 		p.tellWorld(ts, args)
 	case "export":
 		p.tellExport(ts, args)

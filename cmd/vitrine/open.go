@@ -50,7 +50,7 @@ func (a *app) pageOf(ctx context.Context, t target) (address string, err error) 
 	if err != nil {
 		return "", err
 	}
-	v, err := see(ctx, t.revision)
+	v, err := see.first(ctx, t.revision)
 	switch {
 	case err != nil:
 		return "", err

@@ -100,10 +100,7 @@ func (p *publication) upload(ctx context.Context, files *folder.Folder, w publis
 // keep reports the newest revision instead of publishing one. It gets the result from the server, which repeats that of
 // the revision.
 func (p *publication) keep(ctx context.Context, base *contract.AgentView) (err error) {
-	for _, f := range base.Files {
-		p.stats.TotalBytes += f.SizeBytes
-	}
-	p.stats.TotalFiles = len(base.Files)
+	p.stats.TotalFiles, p.stats.TotalBytes = totals(*base)
 	p.stats.ReusedFiles, p.stats.ReusedBytes = p.stats.TotalFiles, p.stats.TotalBytes
 	p.pages = pageWarnings{base.PageWarnings, base.PageWarningsOmitted}
 	p.result, err = p.account.Publish(ctx, p.idem,
@@ -286,7 +283,7 @@ func (p *publication) store(ctx context.Context, plan client.Plan) error {
 	return p.account.Upload(ctx, plan, progress)
 }
 
-// unseen is the progress of an upload that is not shown.
+// unseen is progress that is not shown.
 type unseen struct{}
 
 func (unseen) Sent(int64) {}
@@ -325,30 +322,38 @@ func (p *publication) unlist(ctx context.Context, artifact id.Artifact, end time
 	return err
 }
 
-// maxPolicy is the most that any workspace may publish.
+// maxPolicy is the most that the owner of any deployment may allow.
 var maxPolicy = contract.UsagePolicy{
 	FileCountCap:         limits.FilesPerTree,
-	FileSizeCapBytes:     limits.SchemaFile,
-	ArtifactSizeCapBytes: limits.FilesPerTree * limits.SchemaFile,
+	FileSizeCapBytes:     limits.MaxFileSize,
+	ArtifactSizeCapBytes: limits.MaxArtifactSize,
 }
 
 // checkPolicy compares the files with what may be published.
 func checkPolicy(policy contract.UsagePolicy, files *folder.Folder) error {
 	if n := len(files.Files); n > policy.FileCountCap {
-		return errTooLarge(fault.FileCountCapExceeded, "%d files are more than the %d of this workspace", n,
-			policy.FileCountCap)
+		return errTooLarge(fault.FileCountCapExceeded, "there are %s files; %s", screen.Number(int64(n)),
+			allowed(policy, int64(policy.FileCountCap), "in an artifact", "files"))
 	}
 	for _, f := range files.Files {
 		if f.Size > policy.FileSizeCapBytes {
-			return errTooLarge(fault.FileSizeCapExceeded, "%q has %d bytes; a file may have %d", f.Path, f.Size,
-				policy.FileSizeCapBytes)
+			return errTooLarge(fault.FileSizeCapExceeded, "%q has %s bytes; %s", f.Path, screen.Number(f.Size),
+				allowed(policy, policy.FileSizeCapBytes, "a file", "file_bytes"))
 		}
 	}
 	if sum := files.Bytes(); sum > policy.ArtifactSizeCapBytes {
-		return errTooLarge(fault.RevisionSizeCapExceeded, "the files have %d bytes in total; %d are allowed", sum,
-			policy.ArtifactSizeCapBytes)
+		return errTooLarge(fault.RevisionSizeCapExceeded, "the files have %s bytes together; %s", screen.Number(sum),
+			allowed(policy, policy.ArtifactSizeCapBytes, "in an artifact", "artifact_bytes"))
 	}
 	return nil
+}
+
+// allowed words a limit. member is its name in the policy of the deployment's owner.
+func allowed(policy contract.UsagePolicy, limit int64, of, member string) string {
+	if policy == maxPolicy {
+		return "a deployment allows at most " + screen.Number(limit) + " " + of
+	}
+	return "this deployment allows " + screen.Number(limit) + " " + of + " (its owner's policy: " + member + ")"
 }
 
 // checkAllowance fails before an upload if no new artifact can be published today.
@@ -359,7 +364,8 @@ func (p *publication) checkAllowance(policy contract.UsagePolicy) error {
 	now := p.now().UTC()
 	tomorrow := now.Truncate(limits.Day).Add(limits.Day) // days begin at midnight UTC
 	f := failure.New(failure.Quota, fault.WriteAllowanceExceeded,
-		"the workspace has published its %d new artifacts for today", policy.DailyNewArtifactAllowance).
+		"the workspace has published its new artifacts for today; %s",
+		allowed(policy, int64(policy.DailyNewArtifactAllowance), "a day", "new_artifacts_per_day")).
 		Advise("New ones can be published from %s; a revision of an existing one, with --artifact-id, now.",
 			screen.When(tomorrow, now))
 	f.RetryAfter = tomorrow.Sub(now)

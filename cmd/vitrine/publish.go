@@ -137,7 +137,7 @@ func (a *app) publishFiles(ctx context.Context, path string, files *folder.Folde
 	if err := checkPolicy(maxPolicy, files); err != nil {
 		return err
 	}
-	if err := files.Digest(ctx); err != nil {
+	if err := a.digest(ctx, files); err != nil {
 		return err
 	}
 	a.noteFiles(files)
@@ -163,6 +163,13 @@ func (a *app) publishFiles(ctx context.Context, path string, files *folder.Folde
 		}
 	}
 	return a.hand(p, w)
+}
+
+// digest reads the files and shows the progress.
+func (a *app) digest(ctx context.Context, files *folder.Folder) error {
+	progress := a.screen.Hashing(len(files.Files), files.Bytes())
+	defer progress.Stop()
+	return files.Digest(ctx, progress)
 }
 
 // folderOf returns the request for the files of a path.

@@ -173,7 +173,7 @@ func (a *app) lookFor(
 	t target,
 	o pullRequest,
 ) (v contract.AgentView, f contract.AgentViewFile, d *client.Deployment, err error) {
-	if v, d, err = a.look(ctx, t, o.revision); err == nil {
+	if v, d, err = a.lookAt(ctx, t, o.revision); err == nil {
 		f, err = fileOf(v, o.path)
 	}
 	return v, f, d, err

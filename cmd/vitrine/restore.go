@@ -36,14 +36,14 @@ func (a *artifactContext) restore(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	now, err := a.account.View(ctx, a.artifact, "")
+	now, err := a.account.FirstPage(ctx, a.artifact, "")
 	if err != nil {
 		return err
 	}
 	if now.RevisionID == revision {
 		return a.reportUnchanged(now, "That is already the newest revision; nothing was created")
 	}
-	old, err := a.account.View(ctx, a.artifact, revision)
+	old, err := a.account.FirstPage(ctx, a.artifact, revision)
 	if err != nil {
 		return err
 	}
@@ -69,17 +69,14 @@ func (a *artifactContext) finish(ctx context.Context, r contract.RevisionSummary
 	return a.report(p)
 }
 
-// again publishes an old tree. A manifest must declare at least one file, so it declares the entrypoint. That file is
-// sent only if the server has no object with its digest any more.
+// again publishes an old tree. A manifest must declare at least one file, so it declares the entrypoint, which the first
+// page has. That file is sent only if the server has no object with its digest any more.
 func (a *artifactContext) again(ctx context.Context, p *publication, old contract.AgentView, title string) error {
 	first, err := fileOf(old, old.Entrypoint)
 	if err != nil {
 		return err
 	}
-	var size int64
-	for _, f := range old.Files {
-		size += f.SizeBytes
-	}
+	files, size := totals(old)
 	body := func() (io.ReadCloser, error) {
 		text, err := a.account.Fetch(ctx, first, maxFile)
 		return io.NopCloser(bytes.NewReader(text)), err
@@ -87,10 +84,11 @@ func (a *artifactContext) again(ctx context.Context, p *publication, old contrac
 	return p.finalizeAndPublish(ctx, contract.CreateSession{
 		ArtifactID:     a.artifact,
 		BaseRevisionID: old.RevisionID,
+		BaseFiles:      baseFiles(old),
 		Title:          title,
 		Entrypoint:     old.Entrypoint,
 		Files:          []contract.DeclaredFile{{Path: first.Path, SizeBytes: first.SizeBytes, SHA256: first.SHA256}},
-	}, []client.File{{Path: first.Path, Size: first.SizeBytes, Open: body}}, len(old.Files), size)
+	}, []client.File{{Path: first.Path, Size: first.SizeBytes, Open: body}}, files, size)
 }
 
 const restoreGuide = `vitrine restore ARTIFACT REVISION publishes the files of an older revision as a new one.

@@ -7,6 +7,7 @@ import (
 	"vitrine/cmd/vitrine/folder"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/limits"
 )
 
 // declare returns the manifest of all files.
@@ -50,7 +51,8 @@ func changesOf(whole contract.CreateSession, base *contract.AgentView) (part con
 		file[f.Path] = f
 	}
 	part = whole
-	part.BaseRevisionID, part.Files = base.RevisionID, []contract.DeclaredFile{}
+	part.BaseRevisionID, part.BaseFiles = base.RevisionID, baseFiles(*base)
+	part.Files = []contract.DeclaredFile{}
 	for _, f := range whole.Files {
 		old, same := file[f.Path]
 		switch {
@@ -103,4 +105,24 @@ func unbuildable(err error) bool {
 		}
 	}
 	return false
+}
+
+// totals returns how many files a revision has and their bytes, also for a view of which only the first page was read.
+func totals(v contract.AgentView) (files int, size int64) {
+	if v.FilesTotal > 0 {
+		return v.FilesTotal, v.SizeTotal
+	}
+	for _, f := range v.Files {
+		size += f.SizeBytes
+	}
+	return len(v.Files), size
+}
+
+// baseFiles returns how many files of a base a partial revision was made from. A server needs the number if the base has
+// more files than one call answers, because a client that knows no pages would keep files that were deleted here.
+func baseFiles(base contract.AgentView) int {
+	if n, _ := totals(base); n > limits.ViewFiles {
+		return n
+	}
+	return 0
 }

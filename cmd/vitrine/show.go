@@ -13,9 +13,11 @@ import (
 
 func (a *app) showCommand() *cobra.Command {
 	var revision string
+	var all bool
 	cmd := a.command("show ARTIFACT", "Show an artifact and its files", showGuide, exactly(1, "one ARTIFACT"),
-		func(ctx context.Context, args []string) error { return a.show(ctx, args[0], revision) })
+		func(ctx context.Context, args []string) error { return a.show(ctx, args[0], revision, all) })
 	cmd.Flags().StringVar(&revision, "revision-id", "", "this revision instead of the newest")
+	cmd.Flags().BoolVar(&all, "all", false, "list all files")
 	return cmd
 }
 
@@ -27,7 +29,8 @@ type shown struct {
 	pageWarnings
 }
 
-func (a *app) show(ctx context.Context, text, revision string) error {
+// show shows a revision. JSON has all files in any case, because a program expects the whole.
+func (a *app) show(ctx context.Context, text, revision string, all bool) error {
 	t, err := parseTarget(text)
 	if err != nil {
 		return err
@@ -36,7 +39,15 @@ func (a *app) show(ctx context.Context, text, revision string) error {
 	if err != nil {
 		return err
 	}
-	v, _, err := a.look(ctx, t, named)
+	see, _, err := a.viewer(ctx, t)
+	if err != nil {
+		return err
+	}
+	look := see.first
+	if all || a.screen.IsJSON() {
+		look = see.whole
+	}
+	v, err := look(ctx, named)
 	switch {
 	case err != nil:
 		return err
@@ -57,6 +68,9 @@ func (a *app) show(ctx context.Context, text, revision string) error {
 	}
 	if err := a.screen.Table(files); err != nil {
 		return err
+	}
+	if more := v.FilesTotal - len(v.Files); more > 0 {
+		a.screen.Note("There are %s more files; --all lists them", screen.Number(int64(more)))
 	}
 	a.notePages(pageWarnings{v.PageWarnings, v.PageWarningsOmitted})
 	return nil
@@ -89,11 +103,8 @@ func (a *app) viewRows(v contract.AgentView) []screen.Row {
 	for _, w := range v.SafetyWarnings {
 		rows = append(rows, screen.Row{Name: "Warning", Value: w.FilePath + " " + w.Message})
 	}
-	var bytes int64
-	for _, f := range v.Files {
-		bytes += f.SizeBytes
-	}
-	return append(rows, screen.Row{Name: "Files", Value: screen.Count(len(v.Files), "file") + ", " + screen.Bytes(bytes)})
+	files, size := totals(v)
+	return append(rows, screen.Row{Name: "Files", Value: screen.Count(files, "file") + ", " + screen.Bytes(size)})
 }
 
 // opening describes what readers see first.
@@ -177,8 +188,10 @@ expires_at, entrypoint, revision_content_url, files[{path, size_bytes, content_t
 safety_warnings, bundle; listing is true if readers see the list of files first; with a credential
 also private_url, and what may not work as page_warnings[{code, severity, path, line, message}],
 which people read on stderr. The urls are signed and expire soon.
+Of more than 100 files, people see the first 100, and JSON has all, with files_total and size_total.
 
 Flags:
+  --all             list all files
   --revision-id ID  this revision instead of the newest; ARTIFACT may be the link of its page
                     (?revision=rev_..., in quotes) instead
 ` + readNote + `A share URL needs no sign-in and shows the revision that it opens.

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"vitrine/cmd/vitrine/failure"
+	"vitrine/cmd/vitrine/screen"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/limits"
 )
@@ -86,8 +87,8 @@ func (a *app) readStdin(ctx context.Context) ([]byte, error) {
 		return nil, failure.New(failure.Invalid, failure.UnusablePath, "there is nothing to publish: stdin is empty").
 			Advise("Check the command in front of the pipe.")
 	case len(r.body) > limits.SchemaFile:
-		return nil, errTooLarge(fault.FileSizeCapExceeded, "stdin holds more than the %d bytes that a file may have",
-			limits.SchemaFile)
+		return nil, errTooLarge(fault.FileSizeCapExceeded, "stdin holds more than %s bytes; no deployment allows more a file",
+			screen.Number(limits.SchemaFile))
 	}
 	return r.body, nil
 }

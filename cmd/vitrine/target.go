@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"time"
 
 	"vitrine/cmd/vitrine/client"
 	"vitrine/cmd/vitrine/failure"
@@ -163,24 +164,31 @@ func (a *app) withArtifact(ctx context.Context, t target, work func(context.Cont
 		if err != nil {
 			return err
 		}
-		h.artifact = opened.AgentView.ArtifactID
+		h.artifact = opened.ArtifactID
 	}
 	return by.refusedBy(work(ctx, h))
 }
 
-// viewer returns a revision of one artifact; "" is the newest one.
-type viewer func(ctx context.Context, revision id.Revision) (contract.AgentView, error)
+// viewer returns revisions of one artifact; "" is the newest one.
+type viewer struct {
+	// whole returns a revision with all of its files, and first with no more than one call answers.
+	whole, first look
+	// published returns when a revision was published or, by a share URL, which does not tell, when its artifact was made.
+	published func(ctx context.Context, v contract.AgentView) (time.Time, error)
+}
 
-// look returns the view of a revision; "" is the newest one. A share URL needs no credential, and shows only its own
-// revision.
-func (a *app) look(
+type look func(ctx context.Context, revision id.Revision) (contract.AgentView, error)
+
+// lookAt returns the view of a revision with all of its files; "" is the newest one. A share URL needs no credential,
+// and shows only its own revision.
+func (a *app) lookAt(
 	ctx context.Context,
 	t target,
 	revision id.Revision,
 ) (v contract.AgentView, d *client.Deployment, err error) {
 	see, d, err := a.viewer(ctx, t)
 	if err == nil {
-		v, err = see(ctx, revision)
+		v, err = see.whole(ctx, revision)
 	}
 	return v, d, err
 }
@@ -192,28 +200,38 @@ func (a *app) viewer(ctx context.Context, t target) (see viewer, d *client.Deplo
 	}
 	account, by, err := a.account(ctx, toAct)
 	if err != nil {
-		return nil, nil, by.refusedBy(err)
+		return viewer{}, nil, by.refusedBy(err)
 	}
-	return func(ctx context.Context, revision id.Revision) (contract.AgentView, error) {
-		v, err := account.View(ctx, t.artifact, revision)
-		return v, by.refusedBy(err)
-	}, account.Deployment, t.checkServer(account.Deployment)
+	with := func(view func(context.Context, id.Artifact, id.Revision) (contract.AgentView, error)) look {
+		return func(ctx context.Context, revision id.Revision) (contract.AgentView, error) {
+			v, err := view(ctx, t.artifact, revision)
+			return v, by.refusedBy(err)
+		}
+	}
+	see = viewer{whole: with(account.View), first: with(account.FirstPage)}
+	see.published = (&artifactContext{app: a, account: account, artifact: t.artifact}).publishedAt
+	return see, account.Deployment, t.checkServer(account.Deployment)
 }
 
 // shareViewer returns the viewer for a share URL, which has no other revision than the one that it shows.
 func (a *app) shareViewer(ctx context.Context, t target) (viewer, *client.Deployment, error) {
 	d, err := a.discover(ctx)
 	if err != nil {
-		return nil, nil, err
+		return viewer{}, nil, err
 	}
-	return func(ctx context.Context, revision id.Revision) (v contract.AgentView, err error) {
-		opened, err := d.Resolve(ctx, t.public, t.blob)
-		if v.PublicAgentView = opened.AgentView; err == nil && revision != "" && revision != v.RevisionID {
-			err = failure.New(failure.NotFound, fault.NotFound, "the link does not show that revision").
-				Advise("Omit --revision-id, or give the id of the artifact instead of a share URL.")
+	with := func(resolve func(context.Context, id.Public, string) (contract.PublicAgentView, error)) look {
+		return func(ctx context.Context, revision id.Revision) (v contract.AgentView, err error) {
+			v.PublicAgentView, err = resolve(ctx, t.public, t.blob)
+			if err == nil && revision != "" && revision != v.RevisionID {
+				err = failure.New(failure.NotFound, fault.NotFound, "the link does not show that revision").
+					Advise("Omit --revision-id, or give the id of the artifact instead of a share URL.")
+			}
+			return v, err
 		}
-		return v, err
-	}, d, t.checkServer(d)
+	}
+	see := viewer{whole: with(d.ResolveAll), first: with(d.Resolve)}
+	see.published = func(_ context.Context, v contract.AgentView) (time.Time, error) { return v.CreatedAt.Time, nil }
+	return see, d, t.checkServer(d)
 }
 
 // of returns the revision in --revision-id, or else the one that the target names, or else "".

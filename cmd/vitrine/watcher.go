@@ -249,7 +249,7 @@ func (w *watcher) read(ctx context.Context) (*folder.Folder, error) {
 	}
 	state := files.State()
 	if err = checkPolicy(maxPolicy, files); err == nil {
-		err = files.Digest(ctx)
+		err = files.Digest(ctx, unseen{})
 	}
 	if err == nil && (state != w.state || w.look() != state) {
 		err = errUnsettled

@@ -21,17 +21,46 @@ func (a *Account) read(ctx context.Context, path string, out any) error {
 	return a.caller.do(ctx, k, out)
 }
 
-// View returns a revision of an artifact with its files; "" is the newest one. The view has passed checkView.
+// View returns a revision of an artifact with all of its files; "" is the newest one. The view has passed checkView.
 func (a *Account) View(
 	ctx context.Context,
 	artifact id.Artifact,
 	revision id.Revision,
 ) (view contract.AgentView, err error) {
+	view.PublicAgentView, err = a.allFiles(func(cursor string) (contract.PublicAgentView, error) {
+		page, err := a.viewPage(ctx, artifact, revision, cursor)
+		if cursor == "" {
+			view = page
+		}
+		return page.PublicAgentView, err
+	})
+	return view, err
+}
+
+// FirstPage returns what View does with no more files than one call answers.
+func (a *Account) FirstPage(
+	ctx context.Context,
+	artifact id.Artifact,
+	revision id.Revision,
+) (contract.AgentView, error) {
+	return a.viewPage(ctx, artifact, revision, "")
+}
+
+func (a *Account) viewPage(
+	ctx context.Context,
+	artifact id.Artifact,
+	revision id.Revision,
+	cursor string,
+) (view contract.AgentView, err error) {
 	path := artifactPath(artifact)
 	if revision != "" {
 		path += "/revisions/" + string(revision)
 	}
-	if err = a.read(ctx, path+"/agent-view", &view); err != nil {
+	path += "/agent-view"
+	if cursor != "" {
+		path += "?" + url.Values{"files_cursor": {cursor}}.Encode()
+	}
+	if err = a.read(ctx, path, &view); err != nil {
 		return view, err
 	}
 	return view, a.checkView(view.PublicAgentView, artifact, revision)

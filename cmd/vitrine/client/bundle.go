@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/hex"
+	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -84,11 +85,7 @@ func (d *bundleDownload) attempt(ctx context.Context) error {
 	defer stalled.Stop()
 	kept, tag := d.to.Kept()
 	from := max(0, kept-1) // a complete archive would be answered with 416 instead of its digest
-	req, err := d.caller.partRequest(within, d.bundle.URL, from, tag)
-	if err != nil {
-		return unwrapURLError(err)
-	}
-	resp, err := d.caller.HTTP.Do(req)
+	resp, err := d.caller.getFrom(within, d.bundle.URL, from, d.bundle.SizeBytes, tag)
 	if err != nil {
 		return d.lost(ctx, within, err)
 	}
@@ -96,11 +93,19 @@ func (d *bundleDownload) attempt(ctx context.Context) error {
 	if from, err = d.begin(resp, from); err != nil {
 		return err
 	}
-	out := &sink{to: &arrival{download: d, at: from, progress: func() { stalled.Reset(stallTime) }}}
-	n, err := io.Copy(out, io.LimitReader(resp.Body, d.total-from+1))
-	switch {
+	alive := func() { stalled.Reset(stallTime) }
+	out := &sink{to: &arrival{download: d, at: from, progress: alive}}
+	n, err := d.caller.copyFrom(within, out, resp, from, ranged{
+		url:   d.bundle.URL,
+		tag:   resp.Header.Get("ETag"),
+		size:  d.total,
+		alive: alive,
+	})
+	switch _, known := errors.AsType[*failure.Failure](err); {
 	case out.failed != nil:
 		return out.failed
+	case known && within.Err() == nil:
+		return err
 	case err != nil:
 		return d.lost(ctx, within, err)
 	case from+n != d.total:
@@ -129,8 +134,11 @@ func (d *bundleDownload) begin(resp *http.Response, asked int64) (from int64, er
 	switch {
 	case resp.StatusCode == http.StatusOK:
 		d.total = resp.ContentLength
-	case resp.StatusCode == http.StatusPartialContent && asked > 0:
+	case resp.StatusCode == http.StatusPartialContent && resp.Request.Header.Get("Range") != "":
 		var ok bool
+		if asked == 0 {
+			tag = resp.Header.Get("ETag")
+		}
 		if d.total, ok = partOf(resp, asked, tag); !ok || d.total < kept {
 			return 0, d.caller.badResponse(d.bundle.URL, "it sent another part of the zip than was asked for")
 		}

@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -54,11 +55,7 @@ type fileDownload struct {
 
 // attempt requests what is missing and writes what arrives.
 func (d *fileDownload) attempt(ctx context.Context) error {
-	req, err := d.caller.partRequest(ctx, d.file.URL, d.done, d.tag)
-	if err != nil {
-		return unwrapURLError(err)
-	}
-	resp, err := d.caller.HTTP.Do(req)
+	resp, err := d.caller.getFrom(ctx, d.file.URL, d.done, d.file.SizeBytes, d.tag)
 	if err != nil {
 		return d.caller.unreachable(ctx, d.file.URL, err)
 	}
@@ -66,11 +63,18 @@ func (d *fileDownload) attempt(ctx context.Context) error {
 	if err := d.begin(resp); err != nil {
 		return err
 	}
-	n, err := io.Copy(d.to, io.LimitReader(resp.Body, d.file.SizeBytes-d.done+1))
+	n, err := d.caller.copyFrom(ctx, d.to, resp, d.done, ranged{
+		url:   d.file.URL,
+		tag:   d.tag,
+		size:  d.file.SizeBytes,
+		alive: func() {},
+	})
 	d.done += n
-	switch {
+	switch _, known := errors.AsType[*failure.Failure](err); {
 	case d.to.failed != nil:
 		return d.to.failed
+	case known:
+		return err
 	case err != nil && d.done < d.file.SizeBytes:
 		return d.caller.unreachable(ctx, d.file.URL, err)
 	case d.done != d.file.SizeBytes, d.file.SHA256 != "" && hex.EncodeToString(d.sum.Sum(nil)) != d.file.SHA256:
@@ -82,11 +86,14 @@ func (d *fileDownload) attempt(ctx context.Context) error {
 // begin checks the head of an answer, and starts anew unless its body continues what is there.
 func (d *fileDownload) begin(resp *http.Response) error {
 	switch {
-	case resp.StatusCode == http.StatusPartialContent && d.done > 0:
-		if total, ok := partOf(resp, d.done, d.tag); !ok || total != d.file.SizeBytes {
+	case resp.StatusCode == http.StatusPartialContent && resp.Request.Header.Get("Range") != "":
+		total, ok := partOf(resp, d.done, cmp.Or(d.tag, resp.Header.Get("ETag")))
+		if !ok || total != d.file.SizeBytes {
 			return d.caller.badResponse(d.file.URL, "it sent another part of %q than was asked for", d.file.Path)
 		}
-		return nil
+		if d.done > 0 {
+			return nil
+		}
 	case resp.StatusCode != http.StatusOK:
 		text, _ := io.ReadAll(io.LimitReader(resp.Body, maxAnswer)) // without the text, the status alone is enough
 		return d.caller.refused(call{about: aboutFile}, resp, text)
@@ -101,20 +108,27 @@ func (d *fileDownload) begin(resp *http.Response) error {
 	return nil
 }
 
-// partRequest returns the request for a body from one byte on; for all of it, if the tag cannot tell whether it is the
-// same.
-func (c *Caller) partRequest(ctx context.Context, url string, from int64, tag string) (*http.Request, error) {
+// getPart requests a body from one byte on, up to an end or, if that is -1, all the rest. It requests the whole body if
+// the tag cannot tell whether it is the same.
+func (c *Caller) getPart(ctx context.Context, url string, from, end int64, tag string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return nil, err
 	}
 	c.setHeaders(req)
 	req.Header.Set("Accept", "*/*")
-	if from > 0 && isStrong(tag) {
-		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", from))
+	if isStrong(tag) {
 		req.Header.Set("If-Range", tag)
 	}
-	return req, nil
+	switch {
+	case end >= 0 && (from == 0 || isStrong(tag)):
+		req.Header.Set("Range", fmt.Sprintf("bytes=%d-%d", from, end-1))
+	case from > 0 && isStrong(tag):
+		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", from))
+	default:
+		req.Header.Del("If-Range")
+	}
+	return c.HTTP.Do(req)
 }
 
 // partOf returns the total size that a partial answer tells, and whether it is the part of this tag from this byte on.

@@ -102,7 +102,7 @@ func TestNothingIsSentInPlainHTTPToAnotherMachine(t *testing.T) {
 			"an upload": func(_ *Caller, d *Deployment) error {
 				target := contract.UploadTarget{Status: "upload_required", Path: "f", PutURL: plain + "/o?sig=1"}
 				_, err := d.With(Key{"secret"}).Plan(contract.Session{Files: []contract.UploadTarget{target}},
-					[]File{text("f", "x")})
+					[]File{textFile("f", "x")})
 				return err
 			},
 			"a download": func(_ *Caller, d *Deployment) error {

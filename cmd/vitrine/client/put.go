@@ -21,16 +21,10 @@ const (
 	setup   = time.Minute
 )
 
-// put sends one file to its signed URL. It retries within the limits of Patience.
-func (c *Caller) put(ctx context.Context, p upload, sent func(int64)) error {
-	return c.retry(ctx, func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, setup+time.Duration(p.file.Size/minRate)*time.Second)
-		defer cancel()
-		return c.putOnce(ctx, p, sent)
-	})
-}
-
-func (c *Caller) putOnce(ctx context.Context, p upload, sent func(int64)) (err error) {
+// put sends one file to its signed URL, once.
+func (c *Caller) put(ctx context.Context, p upload, sent func(int64)) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, setup+time.Duration(p.file.Size/minRate)*time.Second)
+	defer cancel()
 	body, err := p.file.Open()
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 
 	"vitrine/cmd/vitrine/failure"
 	"vitrine/shared/platform/contract"
@@ -29,25 +30,53 @@ type renewed struct {
 	targets map[string]contract.UploadTarget // targets of the last round
 }
 
-// uploadFile sends a file, with a new URL if its own has expired.
-func (a *Account) uploadFile(ctx context.Context, all *renewed, p upload, sent func(int64)) error {
+// delivery is what the workers of one upload share.
+type delivery struct {
+	account *Account
+	permits *renewed // nil if URLs cannot be signed again
+	sent    func(int64)
+	stored  atomic.Int64 // files
+}
+
+// upload sends a file, with a new URL if its own has expired. As long as other files arrive, it does not give up on a
+// broken connection.
+func (d *delivery) upload(ctx context.Context, p upload) error {
 	round := 0
+	if d.permits != nil {
+		round = d.permits.latest(&p)
+	}
 	for try := 0; ; try++ {
-		err := a.caller.put(ctx, p, sent)
+		err := d.account.caller.keepOn(ctx, d.stored.Load, func(ctx context.Context) error {
+			return d.account.caller.put(ctx, p, d.sent)
+		})
 		_, refused := errors.AsType[errForbidden](err)
-		if !refused || all == nil || try == maxRenewals {
+		if !refused || d.permits == nil || try == maxRenewals {
 			return err
 		}
-		target, now, renewed := all.after(ctx, round, p.file)
-		if renewed != nil {
-			return renewed
+		target, now, err := d.permits.after(ctx, round, p.file)
+		if err != nil {
+			return err
+		}
+		if target.Status == "reused" { // an earlier attempt has stored it, but its answer was lost
+			d.sent(p.file.Size)
+			return nil
 		}
 		p.target, round = target, now
 	}
 }
 
+// latest gives a file the target of the last round, and returns that round.
+func (r *renewed) latest(p *upload) (round int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if t := r.targets[p.file.Path]; t.Status == "upload_required" && r.account.usable(p.file, t) == nil {
+		p.target = t
+	}
+	return r.round
+}
+
 // after returns a target for a file that was signed after the given round, and the round of that target. It asks the
-// server unless another worker has already done so.
+// server unless another worker has already done so. The server may have the file by now.
 func (r *renewed) after(ctx context.Context, round int, f File) (t contract.UploadTarget, now int, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -56,10 +85,11 @@ func (r *renewed) after(ctx context.Context, round int, f File) (t contract.Uplo
 			return t, round, err
 		}
 	}
-	t = r.targets[f.Path]
-	if t.Status == "upload_required" {
+	switch t = r.targets[f.Path]; t.Status {
+	case "upload_required":
 		err = r.account.usable(f, t)
-	} else {
+	case "reused":
+	default:
 		err = r.account.caller.badResponse(r.account.Hosts.UploadURL,
 			"the upload session no longer says how to send %q", f.Path)
 	}

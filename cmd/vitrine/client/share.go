@@ -83,22 +83,38 @@ func (a *Account) changeLink(ctx context.Context, l id.Link, verb string, out an
 	return a.caller.do(ctx, k, out)
 }
 
-// Resolve returns what a share URL opens. It sends no credential.
-func (d *Deployment) Resolve(ctx context.Context, public id.Public, blob string) (r contract.Resolved, err error) {
+// Resolve returns what a share URL opens, with no more files than one call answers. It sends no credential.
+func (d *Deployment) Resolve(ctx context.Context, public id.Public, blob string) (contract.PublicAgentView, error) {
+	return d.resolvePage(ctx, contract.ResolveRequest{PublicID: public, Blob: blob})
+}
+
+// ResolveAll returns what Resolve does with all files.
+func (d *Deployment) ResolveAll(ctx context.Context, public id.Public, blob string) (contract.PublicAgentView, error) {
+	return d.allFiles(func(cursor string) (contract.PublicAgentView, error) {
+		return d.resolvePage(ctx, contract.ResolveRequest{PublicID: public, Blob: blob, FilesCursor: cursor})
+	})
+}
+
+func (d *Deployment) resolvePage(
+	ctx context.Context,
+	asked contract.ResolveRequest,
+) (v contract.PublicAgentView, err error) {
+	var r contract.Resolved
 	k := call{
 		method: http.MethodPost,
 		host:   d.Hosts.APIURL,
 		path:   "/v1/access-links/resolve",
-		body:   contract.ResolveRequest{PublicID: public, Blob: blob},
+		body:   asked,
 		about:  aboutShare,
 	}
 	if err = d.caller.do(ctx, k, &r); err != nil {
-		return r, err
+		return v, err
 	}
-	if _, malformed := r.AgentView.ArtifactID.Bits(); malformed != nil {
-		return r, d.caller.badResponse(d.Hosts.APIURL, "the id of the artifact is malformed")
+	v = r.AgentView
+	if _, malformed := v.ArtifactID.Bits(); malformed != nil {
+		return v, d.caller.badResponse(d.Hosts.APIURL, "the id of the artifact is malformed")
 	}
-	return r, d.checkView(r.AgentView, r.AgentView.ArtifactID, "")
+	return v, d.checkView(v, v.ArtifactID, "")
 }
 
 // isLink reports whether a text is a URL that may be shown to a person, as well protected as the deployment itself.

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"net/url"
 	"regexp"
@@ -10,7 +11,11 @@ import (
 	"strings"
 	"sync"
 
+	"vitrine/cmd/vitrine/failure"
 	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/text"
 )
 
 // Parallel is how many files are uploaded at a time.
@@ -46,13 +51,18 @@ type upload struct {
 }
 
 // Open opens a session for a manifest and plans the upload of the declared files. The signed URLs expire within
-// minutes. Upload renews them by repeating the call with idem, which returns the same session.
+// minutes. Upload renews them by repeating the call with idem, which returns the same session. The call says from the
+// first time that it may be resumed, because a repetition must have the same body.
 func (a *Account) Open(
 	ctx context.Context,
 	idem string,
 	m contract.CreateSession,
 	files []File,
 ) (contract.Session, Plan, error) {
+	m.Resumable = true
+	if err := checkLength(m); err != nil {
+		return contract.Session{}, Plan{}, err
+	}
 	s, err := a.CreateSession(ctx, idem, m)
 	if err != nil {
 		return s, Plan{}, err
@@ -66,6 +76,18 @@ func (a *Account) Open(
 		},
 	}
 	return s, plan, err
+}
+
+// checkLength refuses a manifest that is longer than what a server reads.
+func checkLength(m contract.CreateSession) error {
+	body, err := json.Marshal(m)
+	if err != nil || len(body) <= limits.JSONBody {
+		return err
+	}
+	return failure.New(failure.Invalid, fault.FileCountCapExceeded,
+		"the list of %s files has %s bytes; a server reads at most %s", text.Number(int64(len(m.Files)+len(m.DeletedPaths))),
+		text.Number(int64(len(body))), text.Number(limits.JSONBody)).
+		Advise("Publish fewer files, or shorten their paths.")
 }
 
 // Plan checks that the session is for exactly these files.
@@ -152,14 +174,16 @@ func (a *Account) Upload(ctx context.Context, plan Plan, p Progress) error {
 	within, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	queue := make(chan upload)
+	d := &delivery{account: a, permits: plan.permits, sent: p.Sent}
 	var workers sync.WaitGroup
 	for range min(Parallel, len(plan.uploads)) {
 		workers.Go(func() {
 			for next := range queue {
-				if err := a.uploadFile(within, plan.permits, next, p.Sent); err != nil {
+				if err := d.upload(within, next); err != nil {
 					stop(err)
 					return
 				}
+				d.stored.Add(1)
 				p.Stored()
 			}
 		})

@@ -32,8 +32,8 @@ func account(w *wire) *Account {
 	return d.With(Key{"secret"})
 }
 
-// text returns a file with the given bytes.
-func text(path, content string) File {
+// textFile returns a file with the given bytes.
+func textFile(path, content string) File {
 	return File{Path: path, Size: int64(len(content)), Open: func() (io.ReadCloser, error) {
 		return io.NopCloser(strings.NewReader(content)), nil
 	}}
@@ -76,7 +76,7 @@ func TestUploadSendsSixFilesAtATime(t *testing.T) {
 		a := account(w)
 		var files []File
 		for i := range 20 {
-			files = append(files, text(fmt.Sprint(i), "0123456789"))
+			files = append(files, textFile(fmt.Sprint(i), "0123456789"))
 		}
 		plan := planOf(t, a, files...)
 		sum := &tally{}
@@ -108,7 +108,7 @@ func TestUploadStopsAtTheFirstFailure(t *testing.T) {
 		a := account(w)
 		var files []File
 		for i := range 20 {
-			files = append(files, text(fmt.Sprint(i), "x"))
+			files = append(files, textFile(fmt.Sprint(i), "x"))
 		}
 		f := wantFailure(t, a.Upload(t.Context(), planOf(t, a, files...), &tally{}), fault.UnexpectedUploadObject,
 			failure.Conflict)
@@ -132,7 +132,7 @@ func TestUploadTakesAFailedAttemptOutOfTheCount(t *testing.T) {
 			return read(r)
 		}}
 		a, sum := account(w), &tally{}
-		if err := a.Upload(t.Context(), planOf(t, a, text("f", "0123456789")), sum); err != nil || attempt != 2 ||
+		if err := a.Upload(t.Context(), planOf(t, a, textFile("f", "0123456789")), sum); err != nil || attempt != 2 ||
 			sum.bytes.Load() != 10 {
 			t.Errorf("error %v after %d attempts, %d bytes counted", err, attempt, sum.bytes.Load())
 		}
@@ -221,7 +221,7 @@ func TestStorageCode(t *testing.T) {
 func TestPutCarriesTheSignedHeadersAlone(t *testing.T) {
 	w := &wire{respond: read}
 	a := account(w)
-	f := text("f", "hello")
+	f := textFile("f", "hello")
 	plan, err := a.Plan(contract.Session{
 		Files: []contract.UploadTarget{target("f", map[string]string{"content-length": "5", "if-none-match": "*"})},
 	}, []File{f})
@@ -239,7 +239,7 @@ func TestPutCarriesTheSignedHeadersAlone(t *testing.T) {
 }
 
 func TestAnUploadAsksForHeadersOfAnUploadAlone(t *testing.T) {
-	f := text("f", "hello")
+	f := textFile("f", "hello")
 	for name, ok := range map[string]bool{
 		"content-length":        true,
 		"Content-Type":          true,
@@ -279,7 +279,7 @@ func TestAnUploadAsksForHeadersOfAnUploadAlone(t *testing.T) {
 }
 
 func TestAnUploadGoesToAPlaceAsSafeAsTheServer(t *testing.T) {
-	f := text("f", "hello")
+	f := textFile("f", "hello")
 	for _, tt := range []struct {
 		name, server, put string
 		ok                bool
@@ -320,13 +320,13 @@ func TestAnEmptyFileAnnouncesItsLength(t *testing.T) {
 		return reply(204, ""), nil
 	}}
 	a := account(w)
-	if err := a.Upload(t.Context(), planOf(t, a, text("empty", "")), &tally{}); err != nil {
+	if err := a.Upload(t.Context(), planOf(t, a, textFile("empty", "")), &tally{}); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestPlanRefusesASessionThatDoesNotFit(t *testing.T) {
-	files := []File{text("a", "1"), text("b", "22")}
+	files := []File{textFile("a", "1"), textFile("b", "22")}
 	reused := contract.UploadTarget{Status: "reused", Path: "a"}
 	for _, tt := range []struct {
 		name    string
@@ -397,7 +397,7 @@ func TestNewURLsAreForTheSameSession(t *testing.T) {
 				return read(r)
 			}}
 			a, sum := account(w), &tally{}
-			_, plan, err := a.Open(t.Context(), "cli_publish_1", contract.CreateSession{}, []File{text("f", "0123456789")})
+			_, plan, err := a.Open(t.Context(), "cli_publish_1", contract.CreateSession{}, []File{textFile("f", "0123456789")})
 			if err != nil {
 				t.Fatal(err)
 			}

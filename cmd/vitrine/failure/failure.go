@@ -54,7 +54,6 @@ const (
 	Unsavable      fault.Code = "unusable_output"     // a file that cannot be written
 	NoEdit         fault.Code = "edit_failed"         // an edit does not fit its file
 	LinkLasts      fault.Code = "link_lasts_longer"   // an existing share link ends later than requested
-	NoBundle       fault.Code = "bundle_unavailable"  // there is no zip of the revision
 	BundlePending  fault.Code = "bundle_pending"      // the zip is not made yet
 	NoExport       fault.Code = "export_unavailable"  // there are no archives of the workspace
 	ExportPending  fault.Code = "export_pending"      // they are not made yet

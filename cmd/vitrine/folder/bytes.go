@@ -16,15 +16,24 @@ import (
 	"vitrine/shared/publishing/leak"
 )
 
+// Progress observes the reading of files.
+type Progress interface {
+	// Sent adds bytes that were read.
+	Sent(bytes int64)
+	// Stored counts a file that was read.
+	Stored()
+}
+
 // Digest computes the digest of every file, reading each once. It skips files that contain a secret, unless they are
 // allowed by name. It fails if the entrypoint that opens first is one of them, or no file is left.
-func (f *Folder) Digest(ctx context.Context) error {
+func (f *Folder) Digest(ctx context.Context, p Progress) error {
 	var kept []File
 	for _, file := range f.Files {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		what, err := f.digest(&file)
+		what, err := f.digest(&file, p)
+		p.Stored()
 		switch {
 		case err != nil:
 			return err
@@ -48,14 +57,14 @@ func (f *Folder) Digest(ctx context.Context) error {
 }
 
 // digest computes the digest of a file. It returns the kind of secret in the file; "" for none.
-func (f *Folder) digest(file *File) (what string, err error) {
+func (f *Folder) digest(file *File, p Progress) (what string, err error) {
 	r, err := f.open(*file)
 	if err != nil {
 		return "", err
 	}
 	defer r.Close()
 	sum, find := sha256.New(), &leak.Finder{}
-	n, err := io.Copy(io.MultiWriter(sum, find), io.LimitReader(r, file.Size+1))
+	n, err := io.Copy(io.MultiWriter(sum, find, counted{p}), io.LimitReader(r, file.Size+1))
 	if err != nil {
 		return "", unusable("cannot read %q: %v", file.Path, reason(err))
 	}
@@ -64,6 +73,14 @@ func (f *Folder) digest(file *File) (what string, err error) {
 	}
 	file.SHA256 = hex.EncodeToString(sum.Sum(nil))
 	return find.Found(), nil
+}
+
+// counted tells the bytes written to it.
+type counted struct{ to Progress }
+
+func (c counted) Write(p []byte) (int, error) {
+	c.to.Sent(int64(len(p)))
+	return len(p), nil
 }
 
 // Replace publishes other bytes for a file that Digest has read. The file on the disk stays as it is.

@@ -51,10 +51,16 @@ func TestFilesAreInOrderOfTheirPaths(t *testing.T) {
 	}
 }
 
+// tally is a Progress that counts.
+type tally struct{ bytes, files int64 }
+
+func (t *tally) Sent(n int64) { t.bytes += n }
+func (t *tally) Stored()      { t.files++ }
+
 func TestDigest(t *testing.T) {
 	large := strings.Repeat("vitrine ", 100000)
 	f := open(t, writeFiles(t, map[string]string{"index.html": large, "empty": ""}))
-	if err := f.Digest(t.Context()); err != nil {
+	if err := f.Digest(t.Context(), &tally{}); err != nil {
 		t.Fatal(err)
 	}
 	for i, text := range []string{"", large} {
@@ -73,7 +79,7 @@ func TestDigestNoticesAnotherSize(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, "index.html"), []byte(now), 0o666); err != nil {
 				t.Fatal(err)
 			}
-			if err := f.Digest(t.Context()); !failure.IsCode(err, failure.FileChanged) {
+			if err := f.Digest(t.Context(), &tally{}); !failure.IsCode(err, failure.FileChanged) {
 				t.Errorf("error %v", err)
 			}
 		})
@@ -102,7 +108,7 @@ func TestBody(t *testing.T) {
 			t.Run(tt.name+", "+pieces, func(t *testing.T) {
 				dir := writeFiles(t, map[string]string{"index.html": announced})
 				f := open(t, dir)
-				if err := f.Digest(t.Context()); err != nil {
+				if err := f.Digest(t.Context(), &tally{}); err != nil {
 					t.Fatal(err)
 				}
 				if err := os.WriteFile(filepath.Join(dir, "index.html"), []byte(tt.now), 0o666); err != nil {
@@ -128,7 +134,7 @@ func TestBody(t *testing.T) {
 func TestReplace(t *testing.T) {
 	dir := writeFiles(t, map[string]string{"index.html": "<p>one", "other.html": "<p>two"})
 	f := open(t, dir)
-	if err := f.Digest(t.Context()); err != nil {
+	if err := f.Digest(t.Context(), &tally{}); err != nil {
 		t.Fatal(err)
 	}
 	f.Replace("index.html", []byte("<p>longer"))
@@ -155,7 +161,7 @@ func TestASwappedLinkDoesNotLeadOutside(t *testing.T) {
 	outside := filepath.Join(writeFiles(t, map[string]string{"private.txt": "hello"}), "private.txt")
 	dir := writeFiles(t, map[string]string{"index.html": "hello"})
 	f := open(t, dir)
-	if err := f.Digest(t.Context()); err != nil {
+	if err := f.Digest(t.Context(), &tally{}); err != nil {
 		t.Fatal(err)
 	}
 	name := filepath.Join(dir, "index.html")

@@ -87,7 +87,7 @@ func openAll(t *testing.T, rq Request) (published, refused []string, err error) 
 		return nil, nil, err
 	}
 	defer f.Close()
-	err = f.Digest(t.Context())
+	err = f.Digest(t.Context(), &tally{})
 	for _, file := range f.Files {
 		published = append(published, file.Path)
 	}

@@ -15,10 +15,13 @@ const (
 	redraw   = 100 * time.Millisecond
 )
 
-// Progress shows the progress of a transfer: a bar on a terminal, a note at the start elsewhere, no output with --json.
+// Progress shows the progress of work with bytes: a bar on a terminal, a note at the start elsewhere, no output with
+// --json.
 type Progress struct {
 	screen *Screen
-	files  int // 0 for a download
+	doing  string // "Uploading"
+	done   string // what is noted at the end, if all files were stored; "" for nothing
+	files  int    // 0 for a download
 	bytes  int64
 
 	sent   atomic.Int64
@@ -34,27 +37,43 @@ func (s *Screen) Progress(files int, bytes int64, there int) *Progress {
 	case there == 1:
 		note += "; 1 is there already"
 	case there > 1:
-		note += fmt.Sprintf("; %d are there already", there)
+		note += "; " + Number(int64(there)) + " are there already"
 	}
-	return s.begin(files, bytes, note)
+	return s.begin(&Progress{
+		doing: "Uploading",
+		done:  "Uploaded " + Count(files, "file"),
+		files: files,
+		bytes: bytes,
+	}, note)
 }
+
+// Hashing begins to show the reading of files before an upload. Elsewhere than on a terminal it notes only large
+// folders. Stop ends it.
+func (s *Screen) Hashing(files int, bytes int64) *Progress {
+	note := ""
+	if files > manyFiles || bytes > manyBytes {
+		note = fmt.Sprintf("Hashing %s (%s)", Count(files, "file"), Bytes(bytes))
+	}
+	return s.begin(&Progress{doing: "Hashing", files: files, bytes: bytes}, note)
+}
+
+// A folder with more than these is large.
+const (
+	manyFiles = 100
+	manyBytes = 100 << 20
+)
 
 // Download begins to show the download of one file. Done updates it, and Stop ends it.
 func (s *Screen) Download(bytes int64) *Progress {
-	return s.begin(0, bytes, "Downloading "+Bytes(bytes))
+	return s.begin(&Progress{doing: "Downloading", bytes: bytes}, "Downloading "+Bytes(bytes))
 }
 
-func (s *Screen) begin(files int, bytes int64, note string) *Progress {
-	p := &Progress{
-		screen: s,
-		files:  files,
-		bytes:  bytes,
-		end:    make(chan struct{}),
-	}
+func (s *Screen) begin(p *Progress, note string) *Progress {
+	p.screen, p.end = s, make(chan struct{})
 	switch {
 	case s.bars:
 		p.bar.Go(p.draw)
-	case s.mode == Plain:
+	case s.mode == Plain && note != "":
 		s.Note("%s", note)
 	}
 	return p
@@ -69,15 +88,15 @@ func (p *Progress) Sent(bytes int64) { p.sent.Add(bytes) }
 // Stored counts a stored file.
 func (p *Progress) Stored() { p.stored.Add(1) }
 
-// Stop removes the bar, and reports whether all files of an upload were stored.
+// Stop removes the bar, and notes the end of an upload that stored all files.
 func (p *Progress) Stop() {
 	close(p.end)
 	p.bar.Wait()
 	p.screen.mu.Lock()
 	p.screen.wipe()
 	p.screen.mu.Unlock()
-	if p.files > 0 && p.screen.mode != JSON && p.stored.Load() == int64(p.files) {
-		p.screen.Note("Uploaded %s", Count(p.files, "file"))
+	if p.done != "" && p.screen.mode != JSON && p.stored.Load() == int64(p.files) {
+		p.screen.Note("%s", p.done)
 	}
 }
 
@@ -106,9 +125,9 @@ func (p *Progress) draw() {
 
 func (p *Progress) label() string {
 	if p.files == 0 {
-		return "Downloading"
+		return p.doing
 	}
-	return fmt.Sprintf("Uploading %d/%d files", p.stored.Load(), p.files)
+	return fmt.Sprintf("%s %s of %s", p.doing, Number(p.stored.Load()), Count(p.files, "file"))
 }
 
 // barWriter writes a bar such that notes do not overwrite it.

@@ -155,7 +155,7 @@ func TestProgressBar(t *testing.T) {
 		p.Sent(500)
 		p.Stored()
 		pass(200 * time.Millisecond)
-		if text := err.String(); !strings.Contains(text, "Uploading 1/3 files") || !strings.Contains(text, "49%") {
+		if text := err.String(); !strings.Contains(text, "Uploading 1 of 3 files") || !strings.Contains(text, "49%") {
 			t.Errorf("no bar of the half: %q", text)
 		}
 		s.Note("a note")

@@ -60,8 +60,11 @@ func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return Number(int64(n)) + " " + noun + "s"
 }
+
+// Number formats a number for people.
+func Number(n int64) string { return text.Number(n) }
 
 // When formats an instant, with the time until then.
 func When(t, now time.Time) string {

@@ -2,6 +2,7 @@ package text
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"vitrine/shared/platform/limits"
@@ -33,4 +34,12 @@ func SizeLimit(n int64) string {
 		return fmt.Sprintf("%d MiB", n/limits.MiB)
 	}
 	return Size(n)
+}
+
+// Number formats a number that is not negative, with a comma before each three digits.
+func Number(n int64) string {
+	if n < 1000 {
+		return strconv.FormatInt(n, 10)
+	}
+	return fmt.Sprintf("%s,%03d", Number(n/1000), n%1000)
 }
