@@ -33,7 +33,7 @@ const (
 	MaxFileSize     = SchemaFile
 	MaxArtifactSize = 1 << 30
 	MaxPins         = 10_000
-	MaxRevisions    = 100
+	MaxRevisions    = 1000
 )
 
 // ForeverDays is the life in days of what does not expire, where the wire has a number.

@@ -67,7 +67,7 @@ var wrong = []struct{ file, want string }{
 	{`{"members": {"max_days": 0}}`, `members.max_days: 0: must be a whole number from 1 to 3650, or "forever"`},
 	{`{"members": {"default_days": "for ever"}}`, `members.default_days: "for ever": must be a whole`},
 	{`{"members": {"pinned_artifacts": 10001}}`, `members.pinned_artifacts: 10001: must be a whole number from 0 to`},
-	{`{"paid": {"revisions": 1.5}}`, `paid.revisions: 1.5: must be a whole number from 1 to 100`},
+	{`{"paid": {"revisions": 1.5}}`, `paid.revisions: 1.5: must be a whole number from 1 to 1000`},
 	{`{"paid": {"scripts": "ask"}}`, `paid.scripts: "ask": must be "on" or "off"`},
 	{`{"anonymous": {"scripts": "yes"}}`, `anonymous.scripts: "yes": must be "on" or "ask" or "off"`},
 	{`{"anonymous": "on"}`, `anonymous: "on": must be "off"`},
