@@ -3,6 +3,8 @@ package pages
 import (
 	"fmt"
 	"strings"
+
+	"vitrine/shared/platform/contract"
 )
 
 // Comparison shows what changed between two revisions of an artifact.
@@ -15,7 +17,8 @@ type Comparison struct {
 	Views     []ViewLink
 	Only      string // path of the only file on show; empty: all are
 	All       string // where all are
-	Changes   []FileChange
+	Counts    contract.ComparisonCounts
+	Changes   []FileChange // all, or a part of many
 	Files     []ComparedFile
 	Pages
 }
@@ -32,18 +35,18 @@ type ViewLink struct {
 // Itself reports whether a revision is compared with itself.
 func (c Comparison) Itself() bool { return c.From.ID == c.To.ID }
 
-// Counts says how many files changed in which way.
-func (c Comparison) Counts() string {
+// Counted says how many files changed in which way.
+func (c Comparison) Counted() string {
 	var parts []string
-	for _, kind := range []string{"added", "removed", "changed", "renamed"} {
-		n := 0
-		for _, one := range c.Changes {
-			if one.Kind == kind {
-				n++
-			}
-		}
-		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, kind))
+	for _, of := range []struct {
+		kind string
+		n    int
+	}{
+		{"added", c.Counts.Added}, {"removed", c.Counts.Removed},
+		{"changed", c.Counts.Changed}, {"renamed", c.Counts.Renamed},
+	} {
+		if of.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", of.n, of.kind))
 		}
 	}
 	return strings.Join(parts, ", ")
