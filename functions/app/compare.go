@@ -155,7 +155,8 @@ func (h *Host) showComparison(w http.ResponseWriter, v browserSession, c shownCo
 		View:    c.View,
 		Views:   c.views(),
 		Only:    c.File,
-		Counts:  c.Counts(),
+		Total:   len(c.Changes),
+		Counted: counted(c.Counts()),
 		Changes: c.changes(s),
 		Files:   c.files(s),
 	}

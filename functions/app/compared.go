@@ -2,8 +2,10 @@ package app
 
 import (
 	"fmt"
+	"strings"
 
 	"vitrine/functions/app/pages"
+	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/comparison"
@@ -38,6 +40,20 @@ func (c shownComparison) places() map[string]int {
 
 // anchor returns the id of the section of a file. It is the same on every page of a comparison.
 func (c shownComparison) anchor(path string) string { return fmt.Sprintf("f%d", c.at[path]+1) }
+
+// counted says how many files differ in which way.
+func counted(c contract.ComparisonCounts) string {
+	var parts []string
+	for _, of := range []struct {
+		n    int
+		kind string
+	}{{c.Added, tree.Added}, {c.Removed, tree.Removed}, {c.Changed, tree.Changed}, {c.Renamed, tree.Renamed}} {
+		if of.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", of.n, of.kind))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
 
 // maxChanges is how many files that differ a page lists, from the first file on it.
 const maxChanges = 500

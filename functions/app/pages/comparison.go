@@ -3,8 +3,6 @@ package pages
 import (
 	"fmt"
 	"strings"
-
-	"vitrine/shared/platform/contract"
 )
 
 // Comparison shows what changed between two revisions of an artifact.
@@ -17,7 +15,8 @@ type Comparison struct {
 	Views     []ViewLink
 	Only      string // path of the only file on show; empty: all are
 	All       string // where all are
-	Counts    contract.ComparisonCounts
+	Total     int    // files that differ
+	Counted   string // how many of them differ in which way
 	Changes   []FileChange // all, or a part of many
 	Files     []ComparedFile
 	Pages
@@ -34,23 +33,6 @@ type ViewLink struct {
 
 // Itself reports whether a revision is compared with itself.
 func (c Comparison) Itself() bool { return c.From.ID == c.To.ID }
-
-// Counted says how many files changed in which way.
-func (c Comparison) Counted() string {
-	var parts []string
-	for _, of := range []struct {
-		kind string
-		n    int
-	}{
-		{"added", c.Counts.Added}, {"removed", c.Counts.Removed},
-		{"changed", c.Counts.Changed}, {"renamed", c.Counts.Renamed},
-	} {
-		if of.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", of.n, of.kind))
-		}
-	}
-	return strings.Join(parts, ", ")
-}
 
 // FileChange is a file that differs between two revisions.
 type FileChange struct {
