@@ -13,10 +13,10 @@ type Comparison struct {
 	Revisions []Revision // to choose from, newest first
 	View      string     // one of ComparisonViews
 	Views     []ViewLink
-	Only      string // path of the only file on show; empty: all are
-	All       string // where all are
-	Total     int    // files that differ
-	Counted   string // how many of them differ in which way
+	Only      string       // path of the only file on show; empty: all are
+	All       string       // where all are
+	Total     int          // files that differ
+	Counted   string       // how many of them differ in which way
 	Changes   []FileChange // all, or a part of many
 	Files     []ComparedFile
 	Pages
