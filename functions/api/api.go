@@ -204,7 +204,7 @@ func (h *Host) viewRoutes() []web.Route {
 			Summary:          "The newest revision for agents",
 			Scope:            credential.Read,
 			ConcurrentLimits: true,
-			Errors:           []fault.Code{fault.NotFound},
+			Errors:           []fault.Code{fault.InvalidRequest, fault.NotFound},
 		}, h.latest),
 		web.Guarded(web.Operation{
 			ID:               "agentView.getRevision",
@@ -213,7 +213,7 @@ func (h *Host) viewRoutes() []web.Route {
 			Summary:          "One revision for agents",
 			Scope:            credential.Read,
 			ConcurrentLimits: true,
-			Errors:           []fault.Code{fault.NotFound, fault.RevisionRetained},
+			Errors:           []fault.Code{fault.InvalidRequest, fault.NotFound, fault.RevisionRetained},
 		}, h.pinned),
 		web.Public(web.Operation{
 			ID:       "agentView.public",
@@ -221,8 +221,10 @@ func (h *Host) viewRoutes() []web.Route {
 			Path:     "/v1/public/agent-view/{token}",
 			Summary:  "One revision for whoever holds its token",
 			Security: web.ViewToken,
-			Errors:   []fault.Code{fault.NotFound, fault.RateLimitedArtifact, fault.DatabaseUnavailable},
-			Page:     h.publicPage,
+			Errors: []fault.Code{
+				fault.InvalidRequest, fault.NotFound, fault.RateLimitedArtifact, fault.DatabaseUnavailable,
+			},
+			Page: h.publicPage,
 		}, h.public),
 		web.Public(web.Operation{
 			ID:       "accessLinks.resolve",

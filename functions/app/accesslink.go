@@ -43,7 +43,11 @@ func (h *Host) openPasted(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return unshown(unopened(err))
 	}
-	w.Header().Set(policyHeader, policyViewer(h.contentOrigin()))
+	policy := policyViewer
+	if shown.Next != "" || link.FilesCursor != "" {
+		policy = policyLink // a form leads to the other files
+	}
+	w.Header().Set(policyHeader, policy(h.contentOrigin()))
 	return h.page(w, http.StatusOK, h.opened(link, shown, address))
 }
 

@@ -130,6 +130,7 @@ type shownComparison struct {
 	comparison.Review
 	artifact  *artifact.Artifact
 	revisions []artifact.Revision
+	at        map[string]int // where each file that differs stands among them
 }
 
 // showComparison shows a comparison. Its links name both revisions, which the query may have left to the defaults.
@@ -144,6 +145,7 @@ func (h *Host) showComparison(w http.ResponseWriter, v browserSession, c shownCo
 		return err
 	}
 	s := comparisonSides{before, after}
+	c.at = c.places()
 	p := pages.Comparison{
 		Layout:  v.layout("/artifacts"),
 		ID:      string(c.artifact.ID),
@@ -153,6 +155,8 @@ func (h *Host) showComparison(w http.ResponseWriter, v browserSession, c shownCo
 		View:    c.View,
 		Views:   c.views(),
 		Only:    c.File,
+		Total:   len(c.Changes),
+		Counted: counted(c.Counts()),
 		Changes: c.changes(s),
 		Files:   c.files(s),
 	}

@@ -2,8 +2,10 @@ package app
 
 import (
 	"fmt"
+	"strings"
 
 	"vitrine/functions/app/pages"
+	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/comparison"
@@ -27,24 +29,47 @@ func (s comparisonSides) change(c tree.Change) pages.FileChange {
 	return out
 }
 
-// anchor returns the id of the section of a file. It is the same on every page of a comparison.
-func (c shownComparison) anchor(path string) string {
+// places returns where each file that differs stands among them.
+func (c shownComparison) places() map[string]int {
+	out := make(map[string]int, len(c.Changes))
 	for n, one := range c.Changes {
-		if one.Path() == path {
-			return fmt.Sprintf("f%d", n+1)
-		}
+		out[one.Path()] = n
 	}
-	return "f0"
+	return out
 }
 
-// changes lists all files that differ. Files of this page link to their sections, others to pages of their own.
+// anchor returns the id of the section of a file. It is the same on every page of a comparison.
+func (c shownComparison) anchor(path string) string { return fmt.Sprintf("f%d", c.at[path]+1) }
+
+// counted says how many files differ in which way.
+func counted(c contract.ComparisonCounts) string {
+	var parts []string
+	for _, of := range []struct {
+		n    int
+		kind string
+	}{{c.Added, tree.Added}, {c.Removed, tree.Removed}, {c.Changed, tree.Changed}, {c.Renamed, tree.Renamed}} {
+		if of.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", of.n, of.kind))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// maxChanges is how many files that differ a page lists, from the first file on it.
+const maxChanges = 500
+
+// changes lists files that differ. Files of this page link to their sections, others to pages of their own.
 func (c shownComparison) changes(s comparisonSides) []pages.FileChange {
 	here := map[string]bool{}
 	for _, f := range c.Files {
 		here[f.Path()] = true
 	}
+	listed := c.Changes
+	if len(c.Files) > 0 && len(listed) > maxChanges {
+		listed = listed[c.at[c.Files[0].Path()]:]
+	}
 	var out []pages.FileChange
-	for _, one := range c.Changes {
+	for _, one := range listed[:min(len(listed), maxChanges)] {
 		row := s.change(one)
 		if row.URL = c.alone(row.Path); here[row.Path] {
 			row.URL = "#" + c.anchor(row.Path)

@@ -23,7 +23,7 @@ var earlyHash, openingHash = script.Hash(string(pages.Early)), script.Hash(strin
 // policyViewer is for viewers: they frame the content origin alone, and submit no forms.
 func policyViewer(content string) string { return policyShown(content, earlyHash, "'none'") }
 
-// policyLink is for the viewer of access links, whose form for browsers without scripts goes to this host.
+// policyLink is for the viewers of access links that have a form for browsers without scripts, which goes to this host.
 func policyLink(content string) string { return policyShown(content, openingHash, "'self'") }
 
 func policyShown(content, inline, forms string) string {

@@ -13,9 +13,11 @@ type Comparison struct {
 	Revisions []Revision // to choose from, newest first
 	View      string     // one of ComparisonViews
 	Views     []ViewLink
-	Only      string // path of the only file on show; empty: all are
-	All       string // where all are
-	Changes   []FileChange
+	Only      string       // path of the only file on show; empty: all are
+	All       string       // where all are
+	Total     int          // files that differ
+	Counted   string       // how many of them differ in which way
+	Changes   []FileChange // all, or a part of many
 	Files     []ComparedFile
 	Pages
 }
@@ -31,23 +33,6 @@ type ViewLink struct {
 
 // Itself reports whether a revision is compared with itself.
 func (c Comparison) Itself() bool { return c.From.ID == c.To.ID }
-
-// Counts says how many files changed in which way.
-func (c Comparison) Counts() string {
-	var parts []string
-	for _, kind := range []string{"added", "removed", "changed", "renamed"} {
-		n := 0
-		for _, one := range c.Changes {
-			if one.Kind == kind {
-				n++
-			}
-		}
-		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, kind))
-		}
-	}
-	return strings.Join(parts, ", ")
-}
 
 // FileChange is a file that differs between two revisions.
 type FileChange struct {

@@ -40,6 +40,7 @@ type page struct {
 
 const (
 	maxAnswerBytes = 64 << 10 // of diffs in one answer
+	maxFiles       = 200      // of one answer, with those that have no diff
 	// maxFillTime is when an answer takes no more files, so that it does not come too late.
 	maxFillTime = 1200 * time.Millisecond
 )
@@ -70,7 +71,8 @@ func (p *page) fill(ctx context.Context, changes []tree.Change, at position) (ne
 			return nil, err
 		}
 		for _, t := range texts {
-			if len(p.files) > 0 && p.Now().After(p.until) { // never on an empty page, so that every page makes progress
+			// never on an empty page, so that every page makes progress
+			if n := len(p.files); n == maxFiles || n > 0 && p.Now().After(p.until) {
 				return &at, nil
 			}
 			piece, whole, err := p.add(t, at.piece)

@@ -181,3 +181,17 @@ func reversed(lines []string) (out []string) {
 	}
 	return out
 }
+
+func TestAnAnswerHasABoundedNumberOfFilesWithoutDiffs(t *testing.T) {
+	old, fresh := map[string]string{}, map[string]string{}
+	for n := range limits.FilesPerTree {
+		body := fmt.Sprint("picture ", n)
+		old[fmt.Sprintf("a%04d.png", n)], fresh[fmt.Sprintf("b%04d.png", n)] = body, body
+	}
+	e := newEnv(t, old, fresh)
+	first := e.compare(t, Query{})
+	files, answers := e.all(t, Query{})
+	if len(first.Files) != maxFiles || len(files) != limits.FilesPerTree || answers != limits.FilesPerTree/maxFiles {
+		t.Errorf("%d files in the first of %d answers, %d in all", len(first.Files), answers, len(files))
+	}
+}

@@ -76,9 +76,14 @@ func sameFiles(base *artifact.Contents, s *upload.Session, entries []upload.Entr
 		r.Mode != cmp.Or(s.Mode, media.ModeOf(s.Entrypoint)) {
 		return false
 	}
+	at := base.Tree.Index()
 	for _, e := range entries {
-		f, ok := base.Tree.Find(e.Path)
-		if !ok || e.Deleted || e.Patch != nil || e.SHA256 == nil || *e.SHA256 != f.SHA256 || e.Size != f.Size {
+		n, ok := at[e.Path]
+		if !ok {
+			return false
+		}
+		f := base.Tree[n]
+		if e.Deleted || e.Patch != nil || e.SHA256 == nil || *e.SHA256 != f.SHA256 || e.Size != f.Size {
 			return false
 		}
 	}

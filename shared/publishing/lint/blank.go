@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/media"
 )
 
@@ -42,7 +43,9 @@ func (p *page) countScript(src string) {
 		p.failing = append(p.failing, shown(at))
 	case named == "" && at != "":
 		file, _, _ := strings.Cut(at, "?")
-		if path, outside := resolve(p.path, file); !outside && p.paths[path] && !slices.Contains(p.linked, path) {
+		path, outside := resolve(p.path, file)
+		fresh := len(p.linked) < limits.LintedScripts && !slices.Contains(p.linked, path)
+		if !outside && p.paths[path] && fresh {
 			p.linked = append(p.linked, path)
 		}
 	}

@@ -123,7 +123,7 @@ func (l *Linter) Check(path string, body []byte) Report {
 		p := &page{findings: f, Linter: l}
 		p.read(body)
 		if path == l.revision.Entrypoint {
-			f.report.Linked = p.linked[:min(len(p.linked), limits.LintedScripts)]
+			f.report.Linked = p.linked
 		}
 	case media.IsScript(path):
 		p := &page{findings: f, Linter: l, line: 1, program: true}
