@@ -80,7 +80,8 @@ var closed = map[string]struct {
 	"a visibility":             {contract.Visibility{}, "access_link_id artifact_id private_url revoked_access_link_ids unlisted_url visibility"},
 	"the locks of an artifact": {contract.ViewLockdowns{}, "access_link platform"},
 	"the public view": {contract.PublicAgentView{}, "artifact_id bundle created_at description entrypoint ephemeral_tier " +
-		"expires_at files listing rendered_url revision_content_url revision_id safety_warnings text_url title"},
+		"expires_at files files_next_cursor files_total listing rendered_url revision_content_url revision_id " +
+		"safety_warnings size_total text_url title"},
 	"a file of a view": {contract.AgentViewFile{}, "content_type path rendered_url sha256 size_bytes text_url url"},
 	"an opened link":   {contract.Resolved{}, "agent_view iframe_src pinned render_mode title"},
 }
