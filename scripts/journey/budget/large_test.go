@@ -30,8 +30,8 @@ func TestThousandsOfFilesStayWithinTheirBudget(t *testing.T) {
 	first := b.publishesMany(t, wire.Declare("Large", files...), files, []budget{{26, 5, 1008, 180}, {7, 6, 30, 180}, {4, 3, 5, 22}})
 	changed := wire.File{Path: files[7].Path, Body: []byte("changed")}
 	r := wire.Declare("Large", changed)
-	r.ArtifactID, r.BaseRevisionID, r.BaseFiles = first.ArtifactID, first.RevisionID, len(files)
-	r.Entrypoint = files[0].Path
+	r.ArtifactID, r.BaseRevisionID = first.ArtifactID, first.RevisionID
+	r.BaseFiles, r.Entrypoint = len(files), files[0].Path
 	b.publishesMany(t, r, []wire.File{changed}, []budget{{8, 6, 20, 14}, {8, 6, 20, 180}, {4, 3, 5, 16}})
 	view := b.Origins.API + "/v1/artifacts/" + string(first.ArtifactID) + "/agent-view"
 	var page contract.AgentView

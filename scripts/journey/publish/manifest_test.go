@@ -68,8 +68,8 @@ func TestTheLongestListOfFilesIsStored(t *testing.T) {
 	more := func(from, to int) (contract.CreateSession, []wire.File) {
 		files := randomFiles(from, to, length)
 		r := wire.Declare("Long", files...)
-		r.ArtifactID, r.BaseRevisionID, r.BaseFiles = last.ArtifactID, last.RevisionID, from
-		r.Entrypoint = entrypoint
+		r.ArtifactID, r.BaseRevisionID = last.ArtifactID, last.RevisionID
+		r.BaseFiles, r.Entrypoint = from, entrypoint
 		return r, files
 	}
 	for from := step; from < 3*step; from += step {

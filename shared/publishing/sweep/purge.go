@@ -99,7 +99,8 @@ func (p *Purger) Due(ctx context.Context) (Round, error) {
 
 // purge purges the revisions that ended. When over reports true, it stops after the current one and keeps what it did.
 func (p *Purger) purge(ctx context.Context, one Purge, over func() bool) error {
-	exists, done, uses := false, 0, newUsage(p.References)
+	exists, done := false, 0
+	uses := newUsage(p.References)
 	err := p.Store.Remains(ctx, one, func(a *artifact.Artifact, revisions []StoredRevision) error {
 		exists = true
 		gone := slices.DeleteFunc(revisions, func(r StoredRevision) bool { return !one.ends(a, r.Revision) })
