@@ -138,12 +138,14 @@ func (l *Linter) Check(path string, body []byte) Report {
 	return f.report
 }
 
-// CheckSize returns the finding about the size of the entrypoint, if that opens first.
+// CheckSize returns the finding about the size of the entrypoint, if that is a page that opens first. A video plays while
+// it arrives.
 func (l *Linter) CheckSize(size int64) Report {
-	if l.revision.Listing || size <= limits.LargeEntrypoint {
+	entrypoint := l.revision.Entrypoint
+	if l.revision.Listing || size <= limits.LargeEntrypoint || !media.IsHTML(entrypoint) && !media.IsMarkdown(entrypoint) {
 		return Report{}
 	}
-	f := &findings{path: l.revision.Entrypoint, seen: map[finding]bool{}}
+	f := &findings{path: entrypoint, seen: map[finding]bool{}}
 	f.add(EntrypointLarge, Warn, 0, text.Size(size), "")
 	return f.report
 }

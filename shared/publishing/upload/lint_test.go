@@ -126,6 +126,11 @@ func TestOfALargeFirstPageTheBeginningIsRead(t *testing.T) {
 	if len(found.Warnings) != 1 || found.Warnings[0].Code != lint.EntrypointLarge {
 		t.Errorf("%+v, want a large entrypoint alone", found)
 	}
+	f.attempt.Session.Entrypoint = "film.mp4"
+	found = f.lint(t.Context(), f.by, f.attempt.Session, tree.Tree{{Path: "film.mp4", Size: limits.LargeEntrypoint + 1}})
+	if len(found.Warnings) > 0 {
+		t.Errorf("%+v, want nothing about a film", found)
+	}
 }
 
 func TestTheFirstPageAndSevenOthersAreRead(t *testing.T) {
