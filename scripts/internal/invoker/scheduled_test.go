@@ -62,7 +62,7 @@ func TestABundleOfAHundredFilesFitsIntoItsFunction(t *testing.T) {
 	for n := range limits.ViewFiles {
 		files = append(files, wire.File{
 			Path: fmt.Sprintf("%02d.bin", n),
-			Body: harness.RandomBytes(uint64(n), 25*limits.MiB/limits.ViewFiles),
+			Body: harness.RandomBytes(uint64(n), 24*limits.MiB/limits.ViewFiles),
 		})
 	}
 	p := harness.Must(g.PublishFiles(t.Context(), "Large", "", files...))(t)

@@ -121,7 +121,7 @@ func TestT50T63T65F83RequestsThatAreNone(t *testing.T) {
 		"10,000 open levels":          strings.Repeat(`{"x":`, 10_000),
 		"gzip":                        gzipped(good),
 		"more than a megabyte":        `{"x":"` + strings.Repeat("x", limits.JSONBody) + `",` + good[1:],
-		"a size over 25 MiB":          strings.Replace(good, `:1}`, `:26214401}`, 1),
+		"a size over 180 MiB":         strings.Replace(good, `:1}`, `:188743681}`, 1),
 		"a digest of upper case":      strings.Replace(good, `:1}`, `:1,"sha256":"`+strings.Repeat("A", 64)+`"}`, 1),
 		"no title":                    strings.Replace(good, `"T"`, `"  "`, 1),
 		"F83 an empty part":           strings.ReplaceAll(good, `"a"`, `"x//y"`),

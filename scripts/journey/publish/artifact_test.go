@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -179,12 +180,19 @@ func TestThePublisherLearnsWhatWillNotWork(t *testing.T) {
 	}
 }
 
-// TestAZipIsDownloadedOnceItIsReady downloads what was published a moment ago, so that the command waits for the zip.
+// TestAZipIsDownloadedOnceItIsReady downloads what was published a moment ago, so that the command waits for the zip. Only
+// the policy allows a zip of that size.
 func TestAZipIsDownloadedOnceItIsReady(t *testing.T) {
 	t.Parallel()
-	d := harness.NewEnv(t, harness.WithJobs, func(o *stack.Options) { o.Limits.Bundles = time.Second })
+	policy := filepath.Join(t.TempDir(), "policy.json")
+	harness.NoError(t, os.WriteFile(policy, fmt.Appendf(nil, `{"anonymous": {"file_bytes": %d, "artifact_bytes": %[1]d}}`,
+		30*limits.MiB), 0o600))
+	d := harness.NewEnv(t, harness.WithJobs, func(o *stack.Options) {
+		o.Limits.Bundles = time.Second
+		o.PolicyFile = policy
+	})
 	g := d.NewAgent(t)
-	files := map[string]string{"index.html": "<p>page</p>", "data/big.bin": string(harness.RandomBytes(1, 9*limits.MiB))}
+	files := map[string]string{"index.html": "<p>page</p>", "data/big.bin": string(harness.RandomBytes(1, 26*limits.MiB))}
 	var sent []wire.File
 	for path, body := range files {
 		sent = append(sent, wire.File{Path: path, Body: []byte(body)})
@@ -211,6 +219,9 @@ func TestAZipIsDownloadedOnceItIsReady(t *testing.T) {
 			t.Errorf("%s has other bytes", f.Name)
 		}
 		r.Close()
+	}
+	if status := harness.Must(g.AgentView(ctx, p.ArtifactID))(t).Bundle.Status; status != "ready" {
+		t.Errorf("the zip of the server is %s", status)
 	}
 	info := harness.Must(os.Stat(to))(t)
 	if len(z.File) != len(files) || told.SizeBytes != info.Size() || told.RevisionID != string(p.RevisionID) {

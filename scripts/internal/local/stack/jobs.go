@@ -17,7 +17,10 @@ const JobsEvery = time.Second
 // startJobs processes due work, as the jobs of a deployment do, until the result is called. Its
 // clients are not those of the hosts, so that Options.Middleware does not affect it.
 func (s *Stack) startJobs(ctx context.Context, o Options) (stop func(), err error) {
-	c := config(o, s.Origins, keyring.Set{})
+	c, err := config(o, s.Origins, keyring.Set{})
+	if err != nil {
+		return nil, err
+	}
 	c.Middleware = nil
 	services, err := assembly.Open(c)
 	if err != nil {

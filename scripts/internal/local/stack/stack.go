@@ -196,11 +196,9 @@ func (s *Stack) services(ctx context.Context, o Options, file string) (*assembly
 	if err != nil {
 		return nil, err
 	}
-	c := config(o, s.Origins, rings)
-	if o.PolicyFile != "" {
-		if err := c.ReadPolicy(o.PolicyFile, o.Billing.On()); err != nil {
-			return nil, err
-		}
+	c, err := config(o, s.Origins, rings)
+	if err != nil {
+		return nil, err
 	}
 	services, err := assembly.Open(c)
 	if err != nil {
@@ -218,8 +216,9 @@ func withEdge(o Options, upload http.Handler) http.Handler {
 	})
 }
 
-func config(o Options, origins address.Origins, rings keyring.Set) assembly.Config {
-	return assembly.Config{
+// config is what all hosts and the jobs are made with, under the policy of the deployment.
+func config(o Options, origins address.Origins, rings keyring.Set) (assembly.Config, error) {
+	c := assembly.Config{
 		Environment:       credential.Preview,
 		Origins:           origins,
 		Tables:            dynamo.Named(o.Tables),
@@ -240,6 +239,10 @@ func config(o Options, origins address.Origins, rings keyring.Set) assembly.Conf
 		Now:               o.Now,
 		Middleware:        o.Middleware,
 	}
+	if o.PolicyFile == "" {
+		return c, nil
+	}
+	return c, c.ReadPolicy(o.PolicyFile, o.Billing.On())
 }
 
 // OriginsAt returns the hosts' URLs on a BasePort.
