@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"net/http"
@@ -92,19 +93,10 @@ func (c *Caller) copyRanges(ctx context.Context, w io.Writer, from int64, body r
 		n, err := w.Write(r.bytes)
 		written += int64(n)
 		if err != nil || r.err != nil {
-			return written, firstError(err, r.err)
+			return written, cmp.Or(err, r.err)
 		}
 	}
 	return written, ctx.Err()
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // fetchRange reads the range that begins at a byte. After a cut it goes on where the bytes ended.
