@@ -131,32 +131,26 @@ func (h *history) earlier(
 
 // changesOf returns the changes from a base to a revision. It adds the files that the revision brings to earlier ones.
 func changesOf(base tree.Tree, r artifact.Contents, earlier map[tree.Content]*export.Source) (out []change) {
-	gone := make(map[string]tree.Content, len(base))
-	for _, f := range base {
-		gone[f.Path] = f.Content()
-	}
 	var fresh tree.Tree
-	for _, f := range archive.Order(r.Tree) {
-		was, found := gone[f.Path]
-		delete(gone, f.Path)
-		if found && was == f.Content() {
+	for _, c := range tree.Changes(base, r.Tree) {
+		if c.From != nil && (c.To == nil || c.From.Path != c.To.Path) {
+			out = append(out, change{path: c.From.Path})
+		}
+		if c.To == nil {
 			continue
 		}
-		from := earlier[f.Content()]
+		from := earlier[c.To.Content()]
 		if from == nil {
-			earlier[f.Content()] = &export.Source{Revision: r.Revision.Number, Path: f.Path}
-			fresh = append(fresh, f)
+			earlier[c.To.Content()] = &export.Source{Revision: r.Revision.Number, Path: c.To.Path}
+			fresh = append(fresh, *c.To)
 		}
-		out = append(out, change{path: f.Path, file: &f, from: from})
+		out = append(out, change{path: c.To.Path, file: c.To, from: from})
 	}
 	entries, _, _ := archive.Entries(fresh, r.Revision.Entrypoint)
-	for n, c := range out { // in the order of the entries
-		if c.from == nil {
+	for n, c := range out { // files in the order of the entries
+		if c.file != nil && c.from == nil {
 			out[n].name, entries = entries[0].Name, entries[1:]
 		}
-	}
-	for path := range gone {
-		out = append(out, change{path: path})
 	}
 	slices.SortFunc(out, func(a, b change) int { return cmp.Compare(a.path, b.path) })
 	return out
