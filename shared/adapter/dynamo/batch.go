@@ -113,8 +113,15 @@ func (s *db) existing(ctx context.Context, keys []key) (found, error) {
 	return s.readAll(ctx, keys, batch{strong: true, keysOnly: true})
 }
 
-// readAll reads any number of items of core in the way of an empty batch.
+// readAll reads any number of items of core in the way of an empty batch, each once, because DynamoDB refuses a key that a
+// batch has twice.
 func (s *db) readAll(ctx context.Context, keys []key, way batch) (found, error) {
+	once := make(map[key]bool, len(keys))
+	keys = slices.DeleteFunc(slices.Clone(keys), func(k key) bool {
+		again := once[k]
+		once[k] = true
+		return again
+	})
 	var mu sync.Mutex
 	out := make(found, len(keys))
 	err := inBatches(ctx, keys, maxBatch, func(ctx context.Context, some []key) error {

@@ -2,7 +2,6 @@ package dynamo
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"time"
 
@@ -57,11 +56,11 @@ func (s ContentIndex) Remove(ctx context.Context, home id.Workspace, c tree.Cont
 func (s ContentIndex) Indexed(
 	ctx context.Context, home id.Workspace, objects []tree.File,
 ) (named []tree.File, err error) {
-	keys := map[key]bool{} // each once, as a batch wants them
-	for _, f := range objects {
-		keys[contentKey(home, f.Content())] = true
+	keys := make([]key, len(objects))
+	for n, f := range objects {
+		keys[n] = contentKey(home, f.Content())
 	}
-	found, err := s.all(ctx, slices.Collect(maps.Keys(keys)), true)
+	found, err := s.all(ctx, keys, true)
 	for _, f := range objects {
 		if found.at(contentKey(home, f.Content())).getStr("obj") == objectName(f.Object) {
 			named = append(named, f)

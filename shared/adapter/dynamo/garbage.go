@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -172,14 +171,13 @@ func (s Garbage) Kept(ctx context.Context, sessions []id.Session) (map[id.Sessio
 		return nil, err
 	}
 	var found []upload.Session
-	wanted := map[key]bool{} // each once, as a batch wants them
+	var wanted []key
 	for k, i := range uploads {
 		u := readUploadItem(i, partitionID[id.Session](k))
 		found = append(found, u)
-		wanted[artifactKey(u.Artifact)] = true
-		wanted[revisionKey(u.Artifact, u.Revision)] = true
+		wanted = append(wanted, artifactKey(u.Artifact), revisionKey(u.Artifact, u.Revision))
 	}
-	f, err := s.all(ctx, slices.Collect(maps.Keys(wanted)), true)
+	f, err := s.all(ctx, wanted, true)
 	kept := make(map[id.Session]bool, len(found))
 	for _, u := range found {
 		a := readArtifact(f.at(artifactKey(u.Artifact)), u.Artifact)
