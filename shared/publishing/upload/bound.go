@@ -81,25 +81,13 @@ func (s *Service) answer(
 
 // markStored returns the entries of a session that is answered again. Files that are stored need no upload.
 func (s *Service) markStored(ctx context.Context, o Opened) ([]Entry, error) {
-	files, err := s.Objects.List(ctx, o.Session.Home, o.ID, false)
+	found, err := s.uploaded(ctx, o.Session, o.Entries)
 	if err != nil {
 		return nil, err
 	}
-	var diffs map[int]int64
-	if o.Session.Diffs {
-		if diffs, err = s.Objects.List(ctx, o.Session.Home, o.ID, true); err != nil {
-			return nil, err
-		}
-	}
 	entries := slices.Clone(o.Entries)
-	for n := range entries {
-		stored := files
-		if entries[n].Patch != nil {
-			stored = diffs
-		}
-		if size, ok := stored[n]; ok && size == entries[n].Size {
-			entries[n].Reused = true
-		}
+	for n, e := range entries {
+		entries[n].Reused = e.Reused || found.has(n, e)
 	}
 	return entries, nil
 }

@@ -150,7 +150,7 @@ func (s *Service) makeDraft(
 // base.
 func (s *Service) claim(ctx context.Context, a Attempt, owner string, now time.Time) (artifact.Contents, error) {
 	lease := now.Add(cmp.Or(s.Lease, limits.FinalizeLease))
-	var files, diffs map[int]int64
+	var found uploaded
 	var base artifact.Contents
 	var refused, unfit error
 	g, reading := async.WithContext(ctx)
@@ -159,44 +159,68 @@ func (s *Service) claim(ctx context.Context, a Attempt, owner string, now time.T
 		return nil
 	})
 	g.Go(func() (err error) {
-		files, err = s.Objects.List(reading, a.Session.Home, a.Session.ID, false)
+		found, err = s.uploaded(reading, a.Session, a.Entries)
 		return err
 	})
-	if havePatches(a.Entries) {
-		g.Go(func() (err error) {
-			diffs, err = s.Objects.List(reading, a.Session.Home, a.Session.ID, true)
-			return err
-		})
-	}
 	g.Go(func() error {
 		base, unfit = s.base(reading, a.Session)
 		return nil
 	})
 	err := g.Wait()
 	if err = cmp.Or(refused, err); err == nil {
-		err = cmp.Or(checkUploaded(a.Entries, files, diffs), checkPending(*a.Session, now), unfit)
+		err = cmp.Or(checkUploaded(a.Entries, found), checkPending(*a.Session, now), unfit)
 	}
 	return base, err
 }
 
-// checkUploaded checks that exactly the declared entries were uploaded, with their declared sizes. files and diffs have
-// the sizes of the uploads and are used up. A file that an earlier attempt rebuilt from a diff may exist too.
-func checkUploaded(entries []Entry, files, diffs map[int]int64) error {
+// uploaded has the sizes of what was uploaded for the entries of a session, by their numbers.
+type uploaded struct{ files, diffs map[int]int64 }
+
+// uploaded lists what was uploaded for a session.
+func (s *Service) uploaded(ctx context.Context, session *Session, entries []Entry) (u uploaded, err error) {
+	g, ctx := async.WithContext(ctx)
+	g.Go(func() (err error) {
+		u.files, err = s.Objects.List(ctx, session.Home, session.ID, false)
+		return err
+	})
+	if havePatches(entries) {
+		g.Go(func() (err error) {
+			u.diffs, err = s.Objects.List(ctx, session.Home, session.ID, true)
+			return err
+		})
+	}
+	err = g.Wait()
+	return u, err
+}
+
+// of returns the uploads of the kind of an entry.
+func (u uploaded) of(e Entry) map[int]int64 {
+	if e.Patch != nil {
+		return u.diffs
+	}
+	return u.files
+}
+
+// has reports whether the n-th entry was uploaded with its size.
+func (u uploaded) has(n int, e Entry) bool {
+	size, ok := u.of(e)[n]
+	return ok && size == e.Size
+}
+
+// checkUploaded checks that exactly the declared entries were uploaded, with their declared sizes. It uses up what was
+// uploaded. A file that an earlier attempt rebuilt from a diff may exist too.
+func checkUploaded(entries []Entry, found uploaded) error {
 	for i, e := range entries {
 		if e.Reused || e.Deleted {
 			continue
 		}
-		found := files
-		if e.Patch != nil {
-			delete(files, i)
-			found = diffs
-		}
-		if size, ok := found[i]; !ok || size != e.Size {
+		if !found.has(i, e) {
 			return fault.New(fault.UploadIncomplete, "%s", e.Path)
 		}
-		delete(found, i)
+		delete(found.files, i)
+		delete(found.of(e), i)
 	}
-	if len(files)+len(diffs) > 0 {
+	if len(found.files)+len(found.diffs) > 0 {
 		return fault.New(fault.UnexpectedUploadObject,
 			"the session holds objects that it did not declare; create a new session")
 	}
