@@ -117,16 +117,16 @@ func (c *Caller) getPart(ctx context.Context, url string, from, end int64, tag s
 	}
 	c.setHeaders(req)
 	req.Header.Set("Accept", "*/*")
-	if isStrong(tag) {
+	whole := from == 0 && end < 0 || from > 0 && !isStrong(tag)
+	if !whole && isStrong(tag) {
 		req.Header.Set("If-Range", tag)
 	}
 	switch {
-	case end >= 0 && (from == 0 || isStrong(tag)):
-		req.Header.Set("Range", fmt.Sprintf("bytes=%d-%d", from, end-1))
-	case from > 0 && isStrong(tag):
+	case whole:
+	case end < 0:
 		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", from))
 	default:
-		req.Header.Del("If-Range")
+		req.Header.Set("Range", fmt.Sprintf("bytes=%d-%d", from, end-1))
 	}
 	return c.HTTP.Do(req)
 }
