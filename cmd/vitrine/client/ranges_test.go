@@ -40,7 +40,7 @@ func (s *source) serve(r *http.Request) (*http.Response, error) {
 	n := s.calls.Add(1)
 	s.most.Store(max(s.most.Load(), s.atOnce.Add(1)))
 	defer s.atOnce.Add(-1)
-	time.Sleep(s.delay)
+	time.Sleep(s.delay) // in a bubble
 	w := httptest.NewRecorder()
 	w.Header().Set("ETag", s.tag)
 	if s.changed.Load() {

@@ -2,13 +2,11 @@ package budget
 
 import (
 	"fmt"
-	"net/http"
 	"net/url"
 	"testing"
 
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/journey/harness"
-	"vitrine/scripts/testkit/parallel"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/limits"
@@ -52,14 +50,7 @@ func (b *budgetEnv) publishesMany(
 	var s contract.Session
 	name := fmt.Sprintf("%d files: ", len(files))
 	b.wantWithin(t, name+"create", most[0], func() { s = harness.Must(b.owner.Create(ctx, wire.NewKey(), r))(t) })
-	const senders = 8
-	parallel.Do(senders, func(first int) {
-		for n := first; n < len(files); n += senders {
-			if a, err := b.owner.Put(ctx, s.Files[n], files[n].Body); err != nil || a.Status != http.StatusOK {
-				t.Errorf("the PUT of %s answers %d, %v", files[n].Path, a.Status, err)
-			}
-		}
-	})
+	harness.PutAll(t, b.owner, s, files)
 	b.wantWithin(t, name+"finalize", most[1], func() {
 		harness.Must(b.owner.Finalize(ctx, wire.NewKey(), s.UploadSessionID))(t)
 	})

@@ -11,10 +11,24 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
+	"vitrine/scripts/testkit/parallel"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/id"
 )
+
+// PutAll sends the files of a session, some at once.
+func PutAll(t testing.TB, g *wire.Agent, s contract.Session, files []wire.File) {
+	t.Helper()
+	const senders = 8
+	parallel.Do(senders, func(first int) {
+		for n := first; n < len(files); n += senders {
+			if a, err := g.Put(ctx, s.Files[n], files[n].Body); err != nil || a.Status != http.StatusOK {
+				t.Errorf("the PUT of %s answers %d, %v", files[n].Path, a.Status, err)
+			}
+		}
+	})
+}
 
 // Create asks for an upload session. Create, Finalize, Publish and Delete return answers of any status, and may run in
 // a goroutine.

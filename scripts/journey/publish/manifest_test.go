@@ -11,7 +11,6 @@ import (
 
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/journey/harness"
-	"vitrine/scripts/testkit/parallel"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
@@ -39,18 +38,11 @@ func randomFiles(from, to, length int) (files []wire.File) {
 	return files
 }
 
-// publishParts publishes a session whose files are sent at once, eight at a time.
+// publishParts publishes a session whose files are sent at once.
 func publishParts(t *testing.T, g *wire.Agent, r contract.CreateSession, files []wire.File) contract.Published {
 	t.Helper()
 	s := harness.Must(g.Create(ctx, wire.NewKey(), r))(t)
-	const senders = 8
-	parallel.Do(senders, func(first int) {
-		for n := first; n < len(files); n += senders {
-			if a, err := g.Put(ctx, s.Files[n], files[n].Body); err != nil || a.Status != http.StatusOK {
-				t.Errorf("the PUT of %s answers %d, %v", files[n].Path, a.Status, err)
-			}
-		}
-	})
+	harness.PutAll(t, g, s, files)
 	d := harness.Must(g.Finalize(ctx, wire.NewKey(), s.UploadSessionID))(t)
 	return harness.Must(g.Publish(ctx, wire.NewKey(), d.ArtifactID, d.RevisionID))(t)
 }
