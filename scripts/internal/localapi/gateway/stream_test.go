@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-const large = 12 << 20 // more than any answer that is not streamed
+const large = 7 << 20 // more than any answer that is not streamed
 
 // answerByPath is a function behind a REST API.
 func answerByPath(_ context.Context, e events.APIGatewayProxyRequest) (any, error) {

@@ -56,6 +56,7 @@ func (p *process) handleResponse(w http.ResponseWriter, r *http.Request) {
 		ContentType: r.Header.Get("Content-Type"),
 		process:     p,
 		request:     r,
+		body:        &paced{Reader: r.Body},
 		invocation:  i,
 		closed:      make(chan struct{}),
 	}

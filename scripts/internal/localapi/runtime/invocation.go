@@ -67,6 +67,7 @@ type Answer struct {
 
 	process    *process
 	request    *http.Request
+	body       io.Reader // of the request
 	invocation *invocation
 	refused    bool // it is longer than the caller takes
 	closed     chan struct{}
@@ -85,10 +86,10 @@ func (a *Answer) Failed() <-chan struct{} { return a.invocation.ended.Done() }
 
 // Read implements io.Reader.
 func (a *Answer) Read(b []byte) (int, error) {
-	n, err := a.request.Body.Read(b)
+	n, err := a.body.Read(b)
 	switch {
-	case err == nil:
-		return n, nil
+	case err == nil, errors.Is(err, streamTooLarge):
+		return n, err
 	case !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
 		if why := context.Cause(a.invocation.ended); why != nil {
 			return n, why
