@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"encoding/base64"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -88,5 +89,32 @@ func TestTheLongestListOfFilesIsStored(t *testing.T) {
 	view := harness.Must(g.AgentView(ctx, last.ArtifactID))(t)
 	if view.RevisionID != last.RevisionID {
 		t.Errorf("revision %s is current, want %s", view.RevisionID, last.RevisionID)
+	}
+}
+
+// TestCreateAnswersAsManyTargetsAsAFunctionCan signs 2,000 URLs with session tokens as Lambda has them, and with one as long
+// as STS makes them, which makes the answer too large.
+func TestCreateAnswersAsManyTargetsAsAFunctionCan(t *testing.T) {
+	t.Parallel()
+	for token, fits := range map[int]bool{1100: true, 4096: false} {
+		p := harness.NewBackendEnv(t, roomy, func(o *stack.Options) {
+			signing := *o.Engines
+			raw := make([]byte, token/4*3)
+			rand.NewChaCha8([32]byte{}).Read(raw)
+			signing.SessionToken = base64.StdEncoding.EncodeToString(raw)
+			o.Engines = &signing
+		})
+		g := p.NewAgent(t)
+		r := wire.Declare("Many", randomFiles(0, limits.FilesPerTree, 40)...)
+		a := harness.Must(harness.Create(g, wire.NewKey(), r))(t)
+		t.Logf("a token of %d characters makes %d bytes", token, len(a.Body))
+		if !fits {
+			harness.WantRefused(t, a, http.StatusBadRequest, fault.FileCountCapExceeded)
+		} else if a.Status != http.StatusOK || len(a.Body) > 5_500_000 {
+			t.Errorf("a token of %d characters: %d, %d bytes", token, a.Status, len(a.Body))
+		}
+		if stored := p.CountItems(t, p.Tables.Core, "U#"); (stored > 0) != fits {
+			t.Errorf("a token of %d characters: %d items of sessions are stored", token, stored)
+		}
 	}
 }

@@ -52,6 +52,7 @@ type Engines struct {
 	S3Domain string // host and port; URLs are signed for {Bucket}.{S3Domain}
 
 	Bucket, AccessKey, SecretKey, Region string
+	SessionToken                         string // of temporary keys, which the engines do not ask for
 
 	// DynamoDBProcess and S3Process stop, kill and restart one engine. They are
 	// nil for an engine that the environment names.
@@ -179,7 +180,7 @@ func (e *Engines) nameDomain() error {
 func (e *Engines) AWS() aws.Config {
 	return aws.Config{
 		Region:      e.Region,
-		Credentials: credentials.NewStaticCredentialsProvider(e.AccessKey, e.SecretKey, ""),
+		Credentials: credentials.NewStaticCredentialsProvider(e.AccessKey, e.SecretKey, e.SessionToken),
 	}
 }
 
