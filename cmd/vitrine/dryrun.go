@@ -91,8 +91,8 @@ func (p *publication) check(ctx context.Context, files *folder.Folder, w publish
 	if err != nil {
 		return nil, err
 	}
-	if base != nil && !w.titled {
-		files.Title = base.Title
+	if err := p.entitle(files, base, w); err != nil {
+		return nil, err
 	}
 	return base, p.permit(ctx, files, w)
 }

@@ -112,6 +112,32 @@ func linter(files *folder.Folder, w publishFlags, loads media.Sources) *lint.Lin
 	})
 }
 
+// entitle chooses the title of a revision: that of --title, of its base, or what the first page calls itself. Without any
+// it stays the name of the folder or file.
+func (p *publication) entitle(files *folder.Folder, base *contract.AgentView, w publishFlags) error {
+	if base != nil && !w.titled {
+		files.Title = base.Title
+	}
+	n := slices.IndexFunc(files.Files, func(f folder.File) bool { return f.Path == files.Entrypoint })
+	if base != nil || w.titled || files.Listing || n < 0 {
+		return nil
+	}
+	body, err := files.Body(files.Files[n])
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	page, err := io.ReadAll(io.LimitReader(body, limits.LintedFile))
+	if err != nil {
+		return err
+	}
+	if title := lint.Title(files.Entrypoint, page); title != "" {
+		files.Title = title
+		p.screen.Note("The title is %q, as %s says; --title gives it another one", title, files.Entrypoint)
+	}
+	return nil
+}
+
 func readPage(files *folder.Folder, f folder.File) ([]byte, error) {
 	body, err := files.Body(f)
 	if err != nil {

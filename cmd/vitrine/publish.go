@@ -210,7 +210,7 @@ func (p *publishFlags) check(now time.Time) (err error) {
 	case p.titled && (n == 0 || n > limits.TitleRunes || !utf8.ValidString(p.title)):
 		return failure.New(failure.Invalid, failure.Usage, "the title has %d characters; 1 to %d of UTF-8 are allowed", n,
 			limits.TitleRunes).
-			Advise("Give another --title, or omit it to use the name of the path.")
+			Advise("Give another --title, or omit it to use that of the first page.")
 	case p.artifact != "" && p.ephemeral:
 		return failure.New(failure.Invalid, failure.Usage, "--artifact-id and --ephemeral exclude each other").
 			Advise("An artifact is revised with the credential of its workspace; omit --ephemeral.")
@@ -336,8 +336,8 @@ Flags:
   --unlisted          create a link that opens without sign-in, until it is revoked or the
                       artifact ends
   --expires WHEN      an earlier end of it: 3d, 12h, 2026-12-31 (00:00 UTC), or an RFC 3339 time
-  --title TEXT        1 to 160 characters; default: the name of the file or folder, or with
-                      --artifact-id the current title
+  --title TEXT        1 to 160 characters; default: that of the first page, or the path's name,
+                      or with --artifact-id the current one
   --entrypoint FILE   the file that opens first, as a path below the folder
   --render-mode MODE  html, markdown, text, image, audio or video; default: by the entrypoint, or
                       with --artifact-id the current mode if the entrypoint stays
@@ -351,7 +351,7 @@ Flags:
   --force             create a revision although nothing changed
   --dry-run           only show what would be sent and what is kept back, and with --artifact-id,
                       which asks the server, what is new, changed or deleted
-  --open              open the link in the browser, too
+  --open              open the link in the browser
   --qr                draw the link as a QR code below the result; not with --json or --quiet
   --json, --quiet, --color, --no-color   see vitrine help, also for exit codes and environment
 `

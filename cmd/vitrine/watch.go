@@ -102,8 +102,8 @@ func (w *watcher) start(ctx context.Context, p *publication, files *folder.Folde
 	if err != nil {
 		return err
 	}
-	if base != nil && !w.flags.titled {
-		files.Title = base.Title
+	if err := p.entitle(files, base, w.flags); err != nil {
+		return err
 	}
 	if err := p.permit(ctx, files, w.flags); err != nil {
 		return err

@@ -1,0 +1,118 @@
+package lint
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+
+	"golang.org/x/net/html"
+
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/media"
+	"vitrine/shared/platform/text"
+)
+
+// Title returns what a page calls itself, as a title of an artifact: the title element of HTML, and the title in the
+// front matter of markdown or its first heading. It reads the first limits.LintedFile bytes, and returns "" if it finds
+// nothing there.
+func Title(path string, body []byte) string {
+	body = body[:min(len(body), limits.LintedFile)]
+	found := ""
+	switch {
+	case media.IsHTML(path):
+		found = titleElement(body)
+	case media.IsMarkdown(path):
+		found = firstHeading(string(body))
+	}
+	return strings.TrimSpace(text.Cut(text.OneLine(strings.ToValidUTF8(found, "")), limits.TitleRunes))
+}
+
+// titleElement returns the text of the title of the page, which is not that of a drawing in it.
+func titleElement(body []byte) string {
+	drawing := 0
+	for z := html.NewTokenizer(bytes.NewReader(body)); ; {
+		kind := z.Next()
+		if kind == html.ErrorToken {
+			return ""
+		}
+		name, _ := z.TagName()
+		switch tag := string(name); {
+		case tag == "svg" && kind == html.StartTagToken:
+			drawing++
+		case tag == "svg" && kind == html.EndTagToken:
+			drawing--
+		case tag == "title" && kind == html.StartTagToken && drawing == 0:
+			if z.Next() == html.TextToken {
+				return string(z.Text())
+			}
+		}
+	}
+}
+
+var (
+	titleField = regexp.MustCompile(`^title:[ \t]+(?:"([^"\\]+)"|'([^']+)'|([^"'>|&*!\[{#%@\x60][^#]*))[ \t]*(?:#.*)?$`)
+	heading    = regexp.MustCompile(`^ {0,3}#{1,6}[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$`)
+	underline  = regexp.MustCompile(`^ {0,3}(?:=+|-+)[ \t]*$`)
+	image      = regexp.MustCompile(`!\[[^\]]*\]\([^)]*\)`)
+	anchor     = regexp.MustCompile(`\[([^\]]+)\](?:\([^)]*\)|\[[^\]]*\])`)
+	tag        = regexp.MustCompile(`<[^<>]+>`)
+	emphasis   = strings.NewReplacer("**", "", "__", "", "*", "", "`", "")
+)
+
+// firstHeading returns the title of a markdown file.
+func firstHeading(body string) string {
+	head, body := frontMatter(body)
+	for line := range strings.Lines(head) {
+		if m := titleField.FindStringSubmatch(strings.TrimRight(line, "\r\n")); m != nil {
+			return m[1] + m[2] + m[3]
+		}
+	}
+	fence, last := "", ""
+	for line := range strings.Lines(body) {
+		line = strings.TrimRight(line, "\r\n")
+		mark := fenced.FindStringSubmatch(line)
+		switch {
+		case fence != "":
+			if mark != nil && strings.HasPrefix(mark[1], fence) {
+				fence = ""
+			}
+			continue
+		case mark != nil:
+			fence, last = mark[1], ""
+			continue
+		}
+		found := ""
+		if m := heading.FindStringSubmatch(line); m != nil {
+			found = m[1]
+		} else if underline.MatchString(line) {
+			found = last
+		}
+		if found = plain(found); found != "" {
+			return found
+		}
+		last = line
+	}
+	return ""
+}
+
+// frontMatter cuts off the fields between two lines of --- at the very start.
+func frontMatter(body string) (head, rest string) {
+	first, after, _ := strings.Cut(body, "\n")
+	if strings.TrimRight(first, " \t\r") != "---" {
+		return "", body
+	}
+	size := 0
+	for line := range strings.Lines(after) {
+		if strings.TrimRight(line, " \t\r\n") == "---" {
+			return after[:size], after[size+len(line):]
+		}
+		size += len(line)
+	}
+	return "", body
+}
+
+// plain returns a heading without its markup.
+func plain(heading string) string {
+	heading = anchor.ReplaceAllString(image.ReplaceAllString(heading, ""), "$1")
+	return strings.TrimSpace(html.UnescapeString(emphasis.Replace(tag.ReplaceAllString(heading, ""))))
+}
