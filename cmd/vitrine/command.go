@@ -76,6 +76,7 @@ func (a *app) runE(do action) func(*cobra.Command, []string) error {
 		if err != nil {
 			return commandError{err}
 		}
+		a.noteNewer(cmd.Context())
 		return nil
 	}
 }

@@ -61,6 +61,7 @@ type fakeServer struct {
 	world   workspaceState
 	bundle  bundleState
 	exports exportState
+	release releaseState
 	founds  bool // the first publish of a new artifact makes the world's only revision
 	founded *snapshot
 	forgets bool                                  // refuses every partial revision of a large base
@@ -113,6 +114,9 @@ func newFakeServer() *fakeServer {
 	p.route(content, "GET /v/{token}/{path...}", "content", p.serve)
 	p.route(content, "GET /b/{token}", "bundle", p.serveBundle)
 	p.route(content, "GET /x/{token}", "volume", p.serveBundle)
+	p.route(api, "GET /v1/public/cli-version", "versions", p.versions)
+	p.route(content, "GET /cli/{version}/{name}", "release", p.serveRelease) // as the app host
+	p.route(upload, "GET /released/{name}", "released", p.serveReleased)
 	for _, mux := range []*http.ServeMux{api, upload, content} {
 		mux.HandleFunc("/", func(_ http.ResponseWriter, r *http.Request) {
 			p.violation("asked for %s %s", r.Method, r.URL.Path)
@@ -253,7 +257,7 @@ var (
 		"change-settings"}
 	open = []string{
 		"discovery", "provision", "put", "metadata", "device", "token", "revoke", "content", "bundle",
-		"resolve", "volume",
+		"resolve", "volume", "versions", "release", "released",
 	}
 )
 

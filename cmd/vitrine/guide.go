@@ -5,7 +5,7 @@ import "github.com/spf13/cobra"
 // commands returns all commands. The guide below has a line about each.
 func (a *app) commands() []*cobra.Command {
 	return []*cobra.Command{
-		a.loginCommand(), a.logoutCommand(), a.publishCommand(), a.whoamiCommand(), a.versionCommand(),
+		a.loginCommand(), a.logoutCommand(), a.publishCommand(), a.whoamiCommand(), a.upgradeCommand(), a.versionCommand(),
 		a.listCommand(), a.showCommand(), a.pullCommand(), a.downloadCommand(), a.editCommand(), a.revisionsCommand(),
 		a.diffCommand(), a.restoreCommand(), a.watchCommand(),
 		a.linkCommand(), a.visibilityCommand(), a.pinCommand(), a.unpinCommand(), a.deleteCommand(),
@@ -50,6 +50,7 @@ Commands:
   whoami         show who is signed in
   config         show and change settings
   completion     print completions for a shell
+  upgrade        upgrade this program
   version        print the version
   help COMMAND   show the guide to a command
 

@@ -38,22 +38,24 @@ func main() { os.Exit(int(run(system()))) }
 
 // app is one invocation of the program: its environment, and the screen once flags are parsed.
 type app struct {
-	args      []string
-	environ   []string
-	in        io.Reader
-	out, err  io.Writer
-	now       func() time.Time
-	pause     func(context.Context, time.Duration) error // waits, or returns early when the context ends
-	newUUID   func() string                              // an RFC 4122 UUID
-	retry     client.RetryPolicy
-	keyring   time.Duration // bounds each call to the keyring
-	browse    time.Duration // how long login waits for a browser
-	terminal  bool          // stdin and stderr are terminals
-	stdoutTTY bool          // out is a terminal
-	stdinTTY  bool          // in is a terminal
+	args       []string
+	environ    []string
+	in         io.Reader
+	out, err   io.Writer
+	now        func() time.Time
+	pause      func(context.Context, time.Duration) error // waits, or returns early when the context ends
+	newUUID    func() string                              // an RFC 4122 UUID
+	executable func() (string, error)                     // the path of this program
+	retry      client.RetryPolicy
+	keyring    time.Duration // bounds each call to the keyring
+	browse     time.Duration // how long login waits for a browser
+	terminal   bool          // stdin and stderr are terminals
+	stdoutTTY  bool          // out is a terminal
+	stdinTTY   bool          // in is a terminal
 
-	flags  flags
-	screen *screen.Screen
+	flags      flags
+	screen     *screen.Screen
+	deployment *client.Deployment // nil unless a command has asked for it
 }
 
 // flags are the global flags.
@@ -62,20 +64,21 @@ type flags struct{ json, quiet, color, noColor, insecureHTTP bool }
 // system returns the invocation with the environment of the process.
 func system() *app {
 	return &app{
-		args:      os.Args[1:],
-		environ:   os.Environ(),
-		in:        os.Stdin,
-		out:       os.Stdout,
-		err:       os.Stderr,
-		now:       time.Now,
-		pause:     async.Sleep,
-		newUUID:   func() string { return string(id.NewWorkspace()) },
-		retry:     client.DefaultRetryPolicy(),
-		keyring:   vault.KeyringTime,
-		browse:    browserTime,
-		terminal:  term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stderr.Fd())),
-		stdinTTY:  term.IsTerminal(int(os.Stdin.Fd())),
-		stdoutTTY: term.IsTerminal(int(os.Stdout.Fd())),
+		args:       os.Args[1:],
+		environ:    os.Environ(),
+		in:         os.Stdin,
+		out:        os.Stdout,
+		err:        os.Stderr,
+		now:        time.Now,
+		pause:      async.Sleep,
+		newUUID:    func() string { return string(id.NewWorkspace()) },
+		executable: os.Executable,
+		retry:      client.DefaultRetryPolicy(),
+		keyring:    vault.KeyringTime,
+		browse:     browserTime,
+		terminal:   term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stderr.Fd())),
+		stdinTTY:   term.IsTerminal(int(os.Stdin.Fd())),
+		stdoutTTY:  term.IsTerminal(int(os.Stdout.Fd())),
 	}
 }
 
@@ -176,5 +179,6 @@ func (a *app) discover(ctx context.Context) (*client.Deployment, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.caller().Discover(ctx, base)
+	a.deployment, err = a.caller().Discover(ctx, base)
+	return a.deployment, err
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -40,6 +41,8 @@ func TestMain(m *testing.M) {
 			}
 			a.pause = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 			a.keyring = 200 * time.Millisecond
+			version = cmp.Or(os.Getenv("TEST_VERSION"), version)
+			a.executable = func() (string, error) { return os.Getenv("TEST_EXECUTABLE"), nil }
 			if wait, err := time.ParseDuration(os.Getenv("TEST_BROWSE")); err == nil {
 				a.browse = wait
 			}
@@ -273,6 +276,8 @@ func tellPeer(ts *testscript.TestScript, neg bool, args []string) {
 		p.tellWorld(ts, args)
 	case "export":
 		p.tellExport(ts, args)
+	case "release":
+		p.tellRelease(ts, args)
 	case "bundle", "zip", "cut", "digest", "zipped":
 		p.tellBundle(ts, args)
 	case "twist", "metadata", "device", "pending", "ends", "left", "older", "brings":

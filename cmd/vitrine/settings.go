@@ -29,6 +29,12 @@ const (
 	colorNever  = "never"
 )
 
+// Values of the setting upgrade-check.
+const (
+	upgradeOn  = "on"
+	upgradeOff = "off"
+)
+
 // setting describes a setting of the configuration file.
 type setting struct {
 	name      string
@@ -44,8 +50,9 @@ var (
 		env:       envURL,
 		parse:     parseURLSetting,
 	}
-	colorSetting = setting{name: "color", byDefault: colorAuto, parse: parseColorSetting}
-	settings     = []setting{urlSetting, colorSetting}
+	colorSetting   = setting{name: "color", byDefault: colorAuto, parse: parseColorSetting}
+	upgradeSetting = setting{name: "upgrade-check", byDefault: upgradeOn, parse: parseUpgradeSetting}
+	settings       = []setting{urlSetting, colorSetting, upgradeSetting}
 )
 
 func parseURLSetting(value string) (string, error) {
@@ -62,6 +69,14 @@ func parseColorSetting(value string) (string, error) {
 	}
 	return "", failure.New(failure.Invalid, failure.Usage, "the setting color is not %q", value).
 		Advise("It is auto, always or never.")
+}
+
+func parseUpgradeSetting(value string) (string, error) {
+	if value == upgradeOn || value == upgradeOff {
+		return value, nil
+	}
+	return "", failure.New(failure.Invalid, failure.Usage, "the setting upgrade-check is not %q", value).
+		Advise("It is on or off.")
 }
 
 // settingNamed returns the setting with a name.
@@ -257,6 +272,7 @@ const configGuide = `vitrine config shows and changes settings.
 Settings:
   url    the server; VITRINE_URL takes precedence; default http://localhost:8701
   color  auto, always or never; --color, --no-color, NO_COLOR and CI take precedence; default auto
+  upgrade-check  on or off: say once a day that there is a newer version; default on
 
 A flag counts before the environment, the environment before the file, the file before the default.
 The file is config.json, a JSON object, in the folder of the logins: $XDG_CONFIG_HOME/vitrine or

@@ -1,0 +1,176 @@
+// Package release unpacks a release of this program and puts it in the place of the one that runs.
+package release
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"golang.org/x/mod/semver"
+)
+
+// Limits of what is downloaded, in bytes.
+const (
+	MaxArchive = 64 << 20
+	maxProgram = 256 << 20
+)
+
+// Checksums is the name of the list of all archives with their SHA-256.
+const Checksums = "checksums.txt"
+
+// Name returns the name of the archive of a version for this machine.
+func Name(version string) string {
+	extension := "tar.gz"
+	if runtime.GOOS == "windows" {
+		extension = "zip"
+	}
+	return fmt.Sprintf("vitrine_%s_%s_%s.%s", version, runtime.GOOS, runtime.GOARCH, extension)
+}
+
+// IsVersion reports whether a text is a version as releases have it, such as 0.2.0.
+func IsVersion(text string) bool {
+	return semver.IsValid("v"+text) && semver.Canonical("v"+text) == "v"+text
+}
+
+// IsDevelopment reports whether a version is that of a program that somebody has built without a release.
+func IsDevelopment(version string) bool {
+	return !IsVersion(version) || strings.HasSuffix(version, "-dev")
+}
+
+// IsNewer reports whether a version comes after another one.
+func IsNewer(version, than string) bool { return semver.Compare("v"+version, "v"+than) > 0 }
+
+// Verify compares an archive with the list of checksums.
+func Verify(checksums []byte, name string, archive []byte) error {
+	for line := range strings.Lines(string(checksums)) {
+		sum, file, _ := strings.Cut(strings.TrimSpace(line), "  ")
+		if file != name {
+			continue
+		}
+		if got := sha256.Sum256(archive); hex.EncodeToString(got[:]) != sum {
+			return fmt.Errorf("%s has another SHA-256 than %s says", name, Checksums)
+		}
+		return nil
+	}
+	return fmt.Errorf("%s does not list %s", Checksums, name)
+}
+
+// Unpack returns the program in an archive.
+func Unpack(name string, archive []byte) ([]byte, error) {
+	if strings.HasSuffix(name, ".zip") {
+		return unzip(archive)
+	}
+	packed, err := gzip.NewReader(bytes.NewReader(archive))
+	if err != nil {
+		return nil, err
+	}
+	for files := tar.NewReader(packed); ; {
+		head, err := files.Next()
+		if errors.Is(err, io.EOF) {
+			return nil, errNoProgram
+		}
+		if err != nil {
+			return nil, err
+		}
+		if head.Typeflag == tar.TypeReg && path.Base(head.Name) == "vitrine" {
+			return readProgram(files)
+		}
+	}
+}
+
+var errNoProgram = errors.New("the archive has no program")
+
+func unzip(archive []byte) ([]byte, error) {
+	files, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files.File {
+		if path.Base(f.Name) != "vitrine.exe" {
+			continue
+		}
+		body, err := f.Open()
+		if err != nil {
+			return nil, err
+		}
+		defer body.Close()
+		return readProgram(body)
+	}
+	return nil, errNoProgram
+}
+
+func readProgram(from io.Reader) ([]byte, error) {
+	program, err := io.ReadAll(io.LimitReader(from, maxProgram+1))
+	if err == nil && len(program) > maxProgram {
+		err = fmt.Errorf("the program has more than %d MiB", maxProgram>>20)
+	}
+	return program, err
+}
+
+// owners are parts of paths below which package managers keep programs.
+var owners = map[string]string{
+	"/Cellar/": "Homebrew", "/homebrew/": "Homebrew", "/linuxbrew/": "Homebrew", "/nix/store/": "Nix", "/snap/": "snap",
+	"/scoop/apps/": "Scoop", "/WinGet/": "winget", "/chocolatey/": "Chocolatey", "/opt/local/": "MacPorts",
+	"/node_modules/": "npm",
+}
+
+// Manager names what manages the program at a path, and so has to upgrade it; "" if nothing does. Folders of the system
+// belong to its package manager.
+func Manager(file string) string {
+	file = filepath.ToSlash(file)
+	for part, name := range owners {
+		if strings.Contains(file, part) {
+			return name
+		}
+	}
+	for _, folder := range []string{"/usr/bin/", "/bin/", "/usr/sbin/", "/sbin/", "/usr/lib/"} {
+		if strings.HasPrefix(file, folder) {
+			return "the package manager of the system"
+		}
+	}
+	return ""
+}
+
+// Replace puts a program in the place of a file, once check accepts it there under another name. Whoever starts the file
+// meanwhile gets the old program or the new one, whole.
+func Replace(file string, program []byte, check func(file string) error) (err error) {
+	out, err := os.CreateTemp(filepath.Dir(file), ".vitrine-*"+filepath.Ext(file))
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(out.Name())
+		}
+	}()
+	_, err = out.Write(program)
+	if err = errors.Join(err, out.Chmod(0o755), out.Sync(), out.Close()); err != nil {
+		return err
+	}
+	if err := check(out.Name()); err != nil {
+		return err
+	}
+	if runtime.GOOS != "windows" {
+		return os.Rename(out.Name(), file)
+	}
+	old := file + ".old" // Windows renames the file of a running program, but does not replace it
+	_ = os.Remove(old)
+	if err := os.Rename(file, old); err != nil {
+		return err
+	}
+	if err := os.Rename(out.Name(), file); err != nil {
+		return errors.Join(err, os.Rename(old, file))
+	}
+	return nil
+}
