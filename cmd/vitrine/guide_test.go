@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -45,19 +46,8 @@ func TestGuidesHoldWorkingCommands(t *testing.T) {
 				continue
 			}
 			command, _, _ = strings.Cut(strings.TrimSpace(command), "  ")
-			command, _, _ = strings.Cut(command, " < ") // the shell's part
-			args := strings.Fields(strings.ReplaceAll(command, `"Weekly report"`, "Weekly"))
 			shown++
-			root := newRoot()
-			root.InitDefaultHelpCmd()
-			cmd, rest, err := root.Find(args)
-			if err == nil {
-				err = cmd.ParseFlags(rest)
-			}
-			if err == nil && cmd.Args != nil {
-				err = cmd.Args(cmd, cmd.Flags().Args())
-			}
-			if err != nil || cmd == root {
+			if err := parse(command); err != nil {
 				t.Errorf("%s shows %q: %v", name, command, err)
 			}
 		}
@@ -65,6 +55,25 @@ func TestGuidesHoldWorkingCommands(t *testing.T) {
 	if shown < 8 {
 		t.Errorf("only %d commands were found", shown)
 	}
+}
+
+// parse holds the rest of a command line against the commands and their flags.
+func parse(command string) error {
+	command, _, _ = strings.Cut(command, " < ") // the shell's part
+	args := strings.Fields(strings.ReplaceAll(command, `"Weekly report"`, "Weekly"))
+	root := newRoot()
+	root.InitDefaultHelpCmd()
+	cmd, rest, err := root.Find(args)
+	if err == nil {
+		err = cmd.ParseFlags(rest)
+	}
+	if err == nil && cmd.Args != nil {
+		err = cmd.Args(cmd, cmd.Flags().Args())
+	}
+	if err == nil && cmd == root {
+		err = errors.New("it names no command")
+	}
+	return err
 }
 
 func TestGuidesNameEveryFlagAndCommand(t *testing.T) {

@@ -69,7 +69,8 @@ func withAgents(t *testing.T) *authority {
 	a.host.Limits = &a.limits
 	a.host.URLs = &address.URLBuilder{Origins: origins}
 	a.Close()
-	a.Server = httptest.NewServer(a.host.Surface.Handler(slices.Concat(a.host.oauthRoutes(), a.host.agentRoutes(), a.host.wellKnownRoutes())...))
+	a.Server = httptest.NewServer(a.host.Surface.Handler(slices.Concat(a.host.oauthRoutes(), a.host.agentRoutes(),
+		a.host.wellKnownRoutes(), a.host.manualRoutes())...))
 	t.Cleanup(a.Close)
 	return a
 }

@@ -81,6 +81,7 @@ func (h *Host) routes() []web.Route {
 		h.oauthRoutes(),
 		h.agentRoutes(),
 		h.wellKnownRoutes(),
+		h.manualRoutes(),
 	)
 }
 

@@ -17,6 +17,7 @@ import (
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/manual"
 	"vitrine/shared/platform/media"
 	"vitrine/shared/platform/policy"
 )
@@ -54,14 +55,17 @@ type Host struct {
 	Operators Operators
 
 	Brand policy.Brand
+	// Manual teaches agents to use this deployment.
+	Manual manual.Manual
 	// NoReports leaves out the form for reports of abuse.
 	NoReports bool
 
 	// Programs contains node_modules with the third-party programs that pages of files load; nil: those pages do without.
 	Programs fs.FS
 
-	site  pages.Site
-	files map[string]brandFile // those of the brand, by name
+	site      pages.Site
+	files     map[string]brandFile // those of the brand, by name
+	documents map[string]document  // those of the manual, by path
 }
 
 // route is one line of the host's list; the path is a pattern of http.ServeMux.
@@ -132,6 +136,7 @@ func question(path, parent string, ask members) route {
 func (h *Host) routes() []route {
 	return slices.Concat(
 		h.openRoutes(),
+		h.manualRoutes(),
 		h.signInRoutes(),
 		h.overviewRoutes(),
 		h.artifactListRoutes(),
@@ -164,6 +169,7 @@ func (h *Host) Handler() http.Handler {
 	h.contentOrigin()
 	h.site, h.files = siteOf(h.Brand)
 	h.site.NoReports = h.NoReports
+	h.documents = documentsOf(h.Manual)
 	mux := http.NewServeMux()
 	allowed := map[string][]string{}
 	for _, r := range h.routes() {

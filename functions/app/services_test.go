@@ -21,6 +21,8 @@ import (
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/manual"
+	"vitrine/shared/platform/policy"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/link"
 )
@@ -168,9 +170,11 @@ func (s *fakeServices) handler() http.Handler { host, _ := s.host(); return host
 // host is a host of the services, and what it logs.
 func (s *fakeServices) host() (*Host, *bytes.Buffer) {
 	var lines bytes.Buffer
+	origins := address.Origins{App: s.appURL, Content: s.contentURL, API: "http://localhost:8701"}
 	return &Host{
 		Surface:     &web.Server{Log: slog.New(slog.NewJSONHandler(&lines, nil))},
-		Origins:     address.Origins{App: s.appURL, Content: s.contentURL, API: "http://localhost:8701"},
+		Origins:     origins,
+		Manual:      manual.New(manual.Deployment{Origins: origins, Policy: policy.Default(true), Limits: &s.numbers}),
 		Limiter:     &s.limiter,
 		Now:         func() time.Time { return noon },
 		Sessions:    fakeSessions{s},

@@ -31,7 +31,9 @@ import (
 	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/platform/keyring"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/manual"
 	"vitrine/shared/platform/media"
+	"vitrine/shared/platform/policy"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/edit"
 	"vitrine/shared/publishing/link"
@@ -124,8 +126,16 @@ func newEnv(t *testing.T) *env {
 		Views:         e.views,
 		Links:         e.links,
 	}
+	e.Manual = manualOf(e.Host, "")
 	e.serve(t)
 	return e
+}
+
+// manualOf returns the manual of a host with a name.
+func manualOf(h *Host, name string) manual.Manual {
+	p := policy.Default(true)
+	p.Loads, p.Brand.Name = h.Loads, name
+	return manual.New(manual.Deployment{Origins: h.Origins, Policy: p, Limits: h.Limits})
 }
 
 // serve starts the host as it is now.

@@ -15,6 +15,7 @@ import (
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/keyring"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/manual"
 	"vitrine/shared/platform/media"
 	"vitrine/shared/platform/policy"
 )
@@ -39,6 +40,7 @@ type Host struct {
 
 	Limits *limits.Limits
 	Loads  media.Sources // what pages may load from other hosts
+	Manual manual.Manual // teaches agents to use this deployment
 
 	Account   Account
 	Artifacts Artifacts
@@ -61,7 +63,7 @@ func (h *Host) endpoint() *transport.Handler {
 	return &transport.Handler{
 		SDK:       h.sdk(tools),
 		Methods:   methods,
-		Own:       skillMethods(h.skill()),
+		Own:       skillMethods(h.Manual),
 		Screen:    h.screen,
 		Authorize: h.authorize(tools),
 		MaxBody:   limits.MCPBody,

@@ -12,6 +12,7 @@ import (
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/manual"
 	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/edit"
 	"vitrine/shared/publishing/lint"
@@ -24,7 +25,7 @@ func (h *Host) publishTools() toolset {
 
 // body is the schema of a file's text.
 func (h *Host) body() *jsonschema.Schema {
-	return told(text(1, limits.MCPText), "The whole text, at most "+h.mostText()+" in UTF-8.")
+	return told(text(1, limits.MCPText), "The whole text, at most "+manual.MostText(h.Limits)+" in UTF-8.")
 }
 
 func renderMode() *jsonschema.Schema {

@@ -18,6 +18,7 @@ import (
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/manual"
 )
 
 // sdk returns the handler of the SDK with everything that this host offers.
@@ -28,7 +29,7 @@ func (h *Host) sdk(tools toolset) http.Handler {
 		Version:    contract.Release,
 		WebsiteURL: h.Origins.App,
 	}, &mcp.ServerOptions{
-		Instructions: strings.NewReplacer("{{text}}", h.mostText(), "{{name}}", h.name()).Replace(instructions),
+		Instructions: strings.NewReplacer("{{text}}", manual.MostText(h.Limits), "{{name}}", h.name()).Replace(instructions),
 		Logger:       slog.New(slog.NewTextHandler(io.Discard, nil)), // discarded, because its lines may quote clients
 		Capabilities: &mcp.ServerCapabilities{
 			Tools:      &mcp.ToolCapabilities{},

@@ -13,6 +13,7 @@ import (
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/identity/deletion"
 	"vitrine/shared/platform/env"
+	"vitrine/shared/platform/manual"
 	"vitrine/shared/publishing/lockdown"
 )
 
@@ -46,6 +47,7 @@ func surface(s *assembly.Services, log *slog.Logger) (*web.Server, error) {
 	surface, err1 := s.Guarded("Vitrine API", "api", s.Config.Origins.API, log)
 	here, err2 := s.MemberAccess(s.Config.Origins.API, false)
 	there, err3 := s.MemberAccess(s.Config.Origins.Delegated(), true)
+	surface.Headers = map[string]string{manual.VersionHeader: s.Manual().Version()}
 	surface.AuthenticateMember, surface.AuthenticateMCP = here.Authenticate, there.Authenticate
 	return surface, errors.Join(err1, err2, err3)
 }

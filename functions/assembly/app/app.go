@@ -28,6 +28,7 @@ func Handler(s *assembly.Services, log *slog.Logger) (http.Handler, error) {
 		Loads:     s.Config.Policy.Loads,
 		Now:       s.Config.Now,
 		Brand:     s.Config.Policy.Brand,
+		Manual:    s.Manual(),
 		NoReports: !s.Config.Policy.ReportAbuse,
 
 		AccountsOnly: !s.Config.Policy.Anonymous,

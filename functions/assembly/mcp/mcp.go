@@ -45,6 +45,7 @@ func Handler(s *assembly.Services, log *slog.Logger) (http.Handler, error) {
 		Now:           c.Now,
 		Limits:        &s.Config.Limits,
 		Loads:         c.Policy.Loads,
+		Manual:        s.Manual(),
 		Name:          c.Policy.Brand.Title(),
 		Account:       account,
 		Artifacts:     artifacts,

@@ -14,12 +14,21 @@ import (
 	"vitrine/scripts/local/engines"
 )
 
+const led = "a redirect to the app host, which reads nothing"
+
 const budgeted = "few ask for it, and a test holds its calls"
 
 // unmeasured are the operations without a row, and why.
 var unmeasured = map[string]string{
 	"GET /.well-known/{document}/{path}": "it answers as the document above it",
 	"GET /v1/mcp/whoami":                 "a person lets an app in first; it costs what whoami does",
+
+	"GET /skill.md":                            led,
+	"GET /skills/vitrine.zip":                  led,
+	"GET /.well-known/agent-skills/index.json": led,
+	"GET /llms.txt":                            led,
+	"GET /llms-full.txt":                       led,
+	"GET /agents.md":                           led,
 
 	"GET /{$}":                              "a document from memory, like the metadata",
 	"GET /healthz":                          "it tells nothing but that the host runs",

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,6 +26,7 @@ type Document struct {
 type operation struct {
 	id, method string
 	path       *regexp.Regexp
+	parameters int // of the path; the fewer, the earlier it is tried, as OpenAPI prescribes for paths without any
 	responses  map[string]response
 }
 
@@ -59,10 +61,11 @@ func Load(file string) (*Document, error) {
 	for path, methods := range raw.Paths {
 		for method, o := range methods {
 			op := operation{
-				id:        o.OperationID,
-				method:    strings.ToUpper(method),
-				path:      matcher(path),
-				responses: map[string]response{},
+				id:         o.OperationID,
+				method:     strings.ToUpper(method),
+				path:       matcher(path),
+				parameters: strings.Count(path, "{"),
+				responses:  map[string]response{},
 			}
 			for status, r := range o.Responses {
 				out := response{media: map[string]*jsonschema.Resolved{}}
@@ -81,6 +84,7 @@ func Load(file string) (*Document, error) {
 			d.operations = append(d.operations, op)
 		}
 	}
+	slices.SortFunc(d.operations, func(a, b operation) int { return cmp.Compare(a.parameters, b.parameters) })
 	return d, nil
 }
 

@@ -21,7 +21,7 @@ const document = `{
 		"200": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Folder"}}}},
 		"404": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}},
 		"409": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}}
-	}}}}
+	}}}, "/folders/new": {"get": {"operationId": "begin", "responses": {"302": {}}}}}
 }`
 
 func TestAnswersAreHeldAgainstTheirSchemas(t *testing.T) {
@@ -49,6 +49,24 @@ func TestAnswersAreHeldAgainstTheirSchemas(t *testing.T) {
 		answer := &http.Response{StatusCode: tt.status, Header: http.Header{"Content-Type": {"application/json"}}}
 		if err := d.Check("GET", "/folders/x", answer, []byte(tt.body)); (err == nil) != tt.fine {
 			t.Errorf("%d %s: %v", tt.status, tt.body, err)
+		}
+	}
+}
+
+func TestAPathWithoutParametersGoesFirst(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "openapi.json")
+	if err := os.WriteFile(file, []byte(document), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 20 { // the members of an object have no order
+		d, err := Load(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for path, fine := range map[string]bool{"/folders/new": true, "/folders/old": false} {
+			if err := d.Check("GET", path, &http.Response{StatusCode: 302}, nil); (err == nil) != fine {
+				t.Errorf("%s: %v", path, err)
+			}
 		}
 	}
 }

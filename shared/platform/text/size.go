@@ -43,3 +43,14 @@ func Number(n int64) string {
 	}
 	return fmt.Sprintf("%s,%03d", Number(n/1000), n%1000)
 }
+
+// ExactSize formats a number of bytes without rounding it.
+func ExactSize(n int64) string {
+	switch {
+	case n%limits.MiB == 0:
+		return fmt.Sprintf("%d MiB", n/limits.MiB)
+	case n%1024 == 0:
+		return fmt.Sprintf("%d KiB", n/1024)
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
