@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"vitrine/cmd/vitrine/failure"
+	"vitrine/cmd/vitrine/journal"
 	"vitrine/cmd/vitrine/screen"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
@@ -35,7 +36,10 @@ func (p *publication) uninterruptible(ctx context.Context) (context.Context, con
 // publish publishes a draft.
 func (p *publication) publish(ctx context.Context, draft contract.Finalized) (err error) {
 	p.pages = pageWarnings{draft.Warnings, draft.WarningsOmitted}
-	p.result, err = p.account.Publish(ctx, p.idem, draft)
+	p.attempt.reach(journal.Finalized)
+	if p.result, err = p.account.Publish(ctx, p.idem, draft); err == nil {
+		p.attempt.reach(journal.Published)
+	}
 	return p.draftLeft(err, draft)
 }
 

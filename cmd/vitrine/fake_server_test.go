@@ -247,8 +247,8 @@ var (
 	agentForm   = regexp.MustCompile(`^vitrine/\S+ \([a-z0-9]+; [a-z0-9]+\)$`)
 	requestForm = regexp.MustCompile(`^[A-Za-z0-9_-]{8,128}$`)
 	idemForm    = regexp.MustCompile(
-		`^cli_(publish|login|edit|restore|link|pin|keys|claim|export|life)_` +
-			`([0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})(\.[0-9]+)?(\.whole)?$`)
+		`^(script-[0-9]+|cli_(?:publish|login|edit|restore|link|pin|keys|claim|export|life)_` +
+			`[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})(\.[0-9]+)?(\.whole)?$`)
 )
 
 // mutations carry an Idempotency-Key; open routes carry no bearer.
@@ -300,7 +300,7 @@ func (server *fakeServer) checkKey(route, idem, body string) {
 	server.keys[route+idem] = body
 	for other := range server.keys {
 		m, n := idemForm.FindStringSubmatch(idem), idemForm.FindStringSubmatch(other[strings.LastIndex(other, " ")+1:])
-		if m == nil || n == nil || m[2] != n[2] {
+		if m == nil || n == nil || m[1] != n[1] {
 			server.wrong = append(server.wrong, route+": a second Idempotency-Key in one invocation")
 		}
 	}

@@ -35,6 +35,9 @@ func start(t *testing.T, p *fakeServer, in io.Reader, args ...string) *process {
 		done:  make(chan struct{}),
 		waits: make(chan struct{}),
 	}
+	if os.Getenv("XDG_STATE_HOME") == "" { // all processes of a test have the same journal
+		t.Setenv("XDG_STATE_HOME", t.TempDir())
+	}
 	run.Env = append(os.Environ(), "VITRINE_URL="+p.api.URL, "VITRINE_API_KEY="+memberKey, "XDG_CONFIG_HOME="+t.TempDir(),
 		"DBUS_SESSION_BUS_ADDRESS=unix:path=/nowhere", "GORACE=atexit_sleep_ms=0")
 	run.Stdin, run.Stdout = in, &run.out

@@ -23,7 +23,7 @@ import (
 )
 
 // Environment variables of the program, in addition to those that describe terminal, browser and home (NO_COLOR, CI,
-// TERM, BROWSER, DISPLAY, WAYLAND_DISPLAY, XDG_CONFIG_HOME, HOME). Secrets are never accepted as flags.
+// TERM, BROWSER, DISPLAY, WAYLAND_DISPLAY, XDG_CONFIG_HOME, XDG_STATE_HOME, HOME). Secrets are never accepted as flags.
 const (
 	envURL = "VITRINE_URL"     // base URL of the server, where all other addresses are discovered
 	envKey = "VITRINE_API_KEY" // takes precedence over a stored login
@@ -49,6 +49,7 @@ type app struct {
 	retry      client.RetryPolicy
 	keyring    time.Duration // bounds each call to the keyring
 	browse     time.Duration // how long login waits for a browser
+	turn       time.Duration // how long publish waits for another one of the same path
 	terminal   bool          // stdin and stderr are terminals
 	stdoutTTY  bool          // out is a terminal
 	stdinTTY   bool          // in is a terminal
@@ -76,6 +77,7 @@ func system() *app {
 		retry:      client.DefaultRetryPolicy(),
 		keyring:    vault.KeyringTime,
 		browse:     browserTime,
+		turn:       turnTime,
 		terminal:   term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stderr.Fd())),
 		stdinTTY:   term.IsTerminal(int(os.Stdin.Fd())),
 		stdoutTTY:  term.IsTerminal(int(os.Stdout.Fd())),

@@ -46,6 +46,9 @@ func TestMain(m *testing.M) {
 			if wait, err := time.ParseDuration(os.Getenv("TEST_BROWSE")); err == nil {
 				a.browse = wait
 			}
+			if wait, err := time.ParseDuration(os.Getenv("TEST_TURN")); err == nil {
+				a.turn = wait
+			}
 			a.terminal, a.stdinTTY = a.terminal || os.Getenv("TEST_TERMINAL") != "", a.stdinTTY || os.Getenv("TEST_TYPED") != ""
 			a.stdoutTTY = a.stdoutTTY || os.Getenv("TEST_SHOWS") != ""
 			if runtime.GOOS != "linux" { // elsewhere the environment cannot keep the program from the real keyring
@@ -78,6 +81,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("MEMBER_KEY", memberKey)
 			env.Setenv("TRIAL_KEY", trialKey)
 			env.Setenv("XDG_CONFIG_HOME", env.WorkDir+"/config")
+			env.Setenv("XDG_STATE_HOME", env.WorkDir+"/state")
 			env.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path="+env.WorkDir+"/no-bus")
 			return nil
 		},
@@ -178,7 +182,7 @@ func number(ts *testscript.TestScript, text string) int {
 //	peer fail ROUTE TIMES STATUS CODE [HEADER: VALUE]...   answer the next calls of a route with an error
 //	peer body ROUTE STATUS TEXT       answer the next call with this text
 //	peer refuse ROUTE TIMES STATUS ERROR [HEADER: VALUE]...   the same with an error of the authorization server
-//	peer drop ROUTE TIMES             close the connection
+//	peer drop ROUTE TIMES             close the connection; -1: answer again
 //	peer outage drop|pass             close every connection, or no longer
 //	peer outage STATUS CODE [HEADER: VALUE]...   answer every call but discovery with an error, as if none came through
 //	peer twist NAME                   what the browser brings back from the next sign-ins, see twists
@@ -243,6 +247,10 @@ func tellPeer(ts *testscript.TestScript, neg bool, args []string) {
 	case "body":
 		p.plan(args[1], 1, plannedFault{status: number(ts, args[2]), body: args[3]})
 	case "drop":
+		if args[2] == "-1" {
+			delete(p.faults, args[1])
+			break
+		}
 		p.plan(args[1], number(ts, args[2]), plannedFault{drop: true})
 	case "host":
 		p.hosts[args[1]] = args[2]

@@ -10,6 +10,7 @@ import (
 	"vitrine/cmd/vitrine/client"
 	"vitrine/cmd/vitrine/failure"
 	"vitrine/cmd/vitrine/folder"
+	"vitrine/cmd/vitrine/journal"
 	"vitrine/cmd/vitrine/screen"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
@@ -32,6 +33,8 @@ type publication struct {
 	event       string                // of watch, "" for other commands
 	policy      contract.UsagePolicy  // read before the upload
 
+	attempt *attempt // its entry in the journal; nil for watch, edit and restore
+
 	stored *contract.Session // the session whose files are stored; the rest can be repeated with idem
 
 	stats  contract.UploadStats
@@ -47,7 +50,11 @@ func (a *app) authenticate(ctx context.Context, ephemeral bool) (p *publication,
 	p = &publication{screen: a.screen, now: a.now, idem: "cli_publish_" + a.newUUID()}
 	if ephemeral {
 		a.noteIgnored()
-		return p, p.provision(ctx, a)
+		deployment, err := a.discover(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return p, p.provision(ctx, deployment)
 	}
 	p.account, p.by, err = a.account(ctx, toPublish)
 	return p, err
@@ -67,11 +74,7 @@ func (a *app) noteIgnored() {
 	}
 }
 
-func (p *publication) provision(ctx context.Context, a *app) error {
-	deployment, err := a.discover(ctx)
-	if err != nil {
-		return err
-	}
+func (p *publication) provision(ctx context.Context, deployment *client.Deployment) error {
 	made, key, err := deployment.Provision(ctx)
 	if err != nil {
 		return err
@@ -85,6 +88,9 @@ func (p *publication) upload(ctx context.Context, files *folder.Folder, w publis
 	base, err := p.check(ctx, files, w)
 	if err != nil {
 		return err
+	}
+	if p.attempt != nil && base != nil {
+		p.attempt.entry.Base = base.RevisionID
 	}
 	p.unchanged = base != nil && !w.force && isSame(files, w, base)
 	if p.unchanged && !base.EphemeralTier {
@@ -119,8 +125,8 @@ func (p *publication) permit(ctx context.Context, files *folder.Folder, w publis
 	if p.policy, err = p.account.UsagePolicy(ctx); err != nil {
 		return err
 	}
-	if err := checkPolicy(p.policy, files); err != nil || w.artifact != "" {
-		return err
+	if err := checkPolicy(p.policy, files); err != nil || w.artifact != "" || p.resumes() {
+		return err // an artifact that is made already may be the last one of the day
 	}
 	return p.checkAllowance(p.policy)
 }
@@ -138,19 +144,22 @@ func (p *publication) revise(
 	}
 	whole := declare(files, w)
 	part, ok := partOf(whole, base)
-	if ok {
+	if ok && !strings.HasSuffix(p.idem, wholeSuffix) {
 		p.noteGone(part.DeletedPaths)
 		if err = p.send(ctx, part, files); !unbuildable(err) {
 			return err
 		}
 		p.screen.Note("The server cannot build on the current revision; all files are published again")
-		p.idem += ".whole" // a new key, because the server refuses the same key with another body
+		p.idem += wholeSuffix
 	}
 	if whole.RenderMode, err = p.mode(ctx, whole, base); err != nil {
 		return err
 	}
 	return p.send(ctx, whole, files)
 }
+
+// wholeSuffix makes another key, because a server refuses the same key with another body.
+const wholeSuffix = ".whole"
 
 // mode returns the rendering mode of a revision that is sent as a whole: that of its base, if the entrypoint is the
 // same and no other mode is requested. A partial revision inherits it from its base anyway.
@@ -180,7 +189,11 @@ func (p *publication) base(ctx context.Context, w publishFlags) (*contract.Agent
 	if err := w.of.checkServer(p.account.Deployment); err != nil {
 		return nil, err
 	}
-	view, err := p.account.View(ctx, w.of.artifact, "")
+	revision := id.Revision("")
+	if p.resumes() {
+		revision = p.attempt.entry.Base // the same body needs the same base
+	}
+	view, err := p.account.View(ctx, w.of.artifact, revision)
 	if f := failure.Of(err); err != nil && f.Exit == failure.NotFound {
 		_ = f.Advise("%s", client.NoArtifact) // f points into err
 	}
@@ -244,6 +257,7 @@ func (p *publication) finalizeAndPublish(
 	size int64,
 ) error {
 	p.fresh, p.stored = manifest.ArtifactID == "", nil
+	p.attempt.opens(p.idem)
 	session, plan, err := p.account.Open(ctx, p.idem, manifest, sources)
 	if err != nil {
 		return err
@@ -252,9 +266,11 @@ func (p *publication) finalizeAndPublish(
 	s.TotalFiles, s.TotalBytes = files, size
 	s.ReusedFiles, s.ReusedBytes = s.TotalFiles-s.UploadedFiles, s.TotalBytes-s.UploadedBytes
 	p.stats = s
+	p.attempt.opened(session, s)
 	if err := p.store(ctx, plan); err != nil {
 		return err
 	}
+	p.attempt.reach(journal.Uploaded)
 	return p.finish(ctx, session)
 }
 
@@ -278,7 +294,11 @@ func (p *publication) store(ctx context.Context, plan client.Plan) error {
 	if p.watched {
 		return p.account.Upload(ctx, plan, unseen{})
 	}
-	progress := p.screen.Progress(p.stats.UploadedFiles, p.stats.UploadedBytes, p.stats.ReusedFiles)
+	there := p.stats.ReusedFiles
+	if p.resumes() {
+		there = 0 // a note has said it
+	}
+	progress := p.screen.Progress(p.stats.UploadedFiles, p.stats.UploadedBytes, there)
 	defer progress.Stop()
 	return p.account.Upload(ctx, plan, progress)
 }

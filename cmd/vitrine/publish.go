@@ -14,6 +14,7 @@ import (
 
 	"vitrine/cmd/vitrine/failure"
 	"vitrine/cmd/vitrine/folder"
+	"vitrine/cmd/vitrine/journal"
 	"vitrine/cmd/vitrine/vault"
 	"vitrine/shared/platform/limits"
 )
@@ -35,6 +36,7 @@ type publishFlags struct {
 	open       bool     // open the link in the browser
 	qr         bool     // draw the link as a QR code
 	force      bool     // make a revision even of unchanged files
+	operation  string   // names the publish, so that the same one is not made twice; "" for a key of its own
 	relative   bool     // publish copies with relative addresses
 	asIs       bool     // publish even what readers will not see
 
@@ -54,6 +56,7 @@ func (a *app) publishCommand() *cobra.Command {
 	f.BoolVar(&w.open, "open", false, "open the link in the browser")
 	f.BoolVar(&w.qr, "qr", false, "draw the link as a QR code, too")
 	f.BoolVar(&w.force, "force", false, "create a revision although nothing changed")
+	f.StringVar(&w.operation, "operation-key", "", "name of this publish; the same one is made once")
 	cmd.MarkFlagsMutuallyExclusive("dry-run", "open")
 	cmd.MarkFlagsMutuallyExclusive("dry-run", "qr")
 	f.String("claim-code", "", "accepted for older instructions, and ignored")
@@ -112,6 +115,9 @@ func (a *app) publish(ctx context.Context, path string, w publishFlags) error {
 	if err := w.checkName(path); err != nil {
 		return err
 	}
+	if err := checkOperationKey(w.operation); err != nil {
+		return err
+	}
 	rq := a.folderOf(path, w)
 	if path == stdin {
 		name, remove, err := a.fromStdin(ctx, &w)
@@ -149,20 +155,40 @@ func (a *app) publishFiles(ctx context.Context, path string, files *folder.Folde
 	if w.dryRun {
 		return a.dryRun(ctx, files, w)
 	}
-	p, err := a.authenticate(ctx, w.ephemeral)
+	t, err := a.attempt(ctx, path, files, w)
 	if err != nil {
 		return err
 	}
+	defer t.unlock()
+	p, err := a.carryOut(ctx, t, files, &w)
+	if t.isOver(p, err) {
+		a.screen.Note("The interrupted publish cannot be continued (%s); a new one begins", failure.Of(err).Message)
+		t.forget(ctx)
+		t.anew()
+		p, err = a.carryOut(ctx, t, files, &w)
+	}
+	if err != nil {
+		return p.by.refusedBy(t.failed(ctx, p, err))
+	}
 	p.path, p.flags = path, w.repeat()
-	if err := p.upload(ctx, files, w); err != nil {
-		return p.by.refusedBy(err)
+	err = a.hand(p, w)
+	if err == nil {
+		t.forget(ctx)
 	}
-	if w.unlisted && p.provisioned == nil {
-		if err := p.share(ctx, w.end); err != nil {
-			return p.by.refusedBy(err)
-		}
+	return err
+}
+
+// carryOut publishes the files, with a link if the flags ask for one.
+func (a *app) carryOut(
+	ctx context.Context, t *attempt, files *folder.Folder, w *publishFlags,
+) (p *publication, err error) {
+	if p, err = a.start(ctx, t, w); err != nil {
+		return p, err
 	}
-	return a.hand(p, w)
+	if err = p.upload(ctx, files, *w); err == nil && w.unlisted && p.provisioned == nil {
+		err = p.share(ctx, w.end)
+	}
+	return p, err
 }
 
 // digest reads the files and shows the progress.
@@ -180,6 +206,7 @@ func (a *app) folderOf(path string, w publishFlags) folder.Request {
 		NoIgnore:    w.noIgnore,
 		AllowSecret: w.secrets,
 		Logins:      vault.Folders(a.env),
+		State:       journal.Folder(a.env),
 	}
 }
 
@@ -282,8 +309,7 @@ Which command to use:
   without an account   vitrine publish ./report.html --ephemeral
                        a link that opens without sign-in, and a claim link
   signed in            vitrine publish ./site
-                       after vitrine login or with VITRINE_API_KEY; a link for members of the
-                       workspace
+                       after vitrine login or with VITRINE_API_KEY; a link for members
   with a link          vitrine publish ./site --unlisted --expires 3d
                        signed in, with a link that opens without sign-in
   to update it         vitrine publish ./site --artifact-id art_00000000000000000000000002
@@ -292,10 +318,8 @@ Which command to use:
 
 Examples:
   vitrine publish ./site --ephemeral --title "Weekly report"
-  vitrine publish notes.md --ephemeral --json
   vitrine publish . --ephemeral --entrypoint docs/start.html
   vitrine publish - --ephemeral --name report.html < report.html
-  vitrine publish . --dry-run
 
 What to give to a person:
   url         the link to open
@@ -306,12 +330,17 @@ Result with --json, one object:
   agent_view_url, bundle{status}, upload_stats{total_files, total_bytes, uploaded_files,
   uploaded_bytes, reused_files, reused_bytes}; signed in also private_url; with --unlisted also
   unlisted_url, access_link_id, link_expires_at; with --ephemeral also unlisted_url, claim_url,
-  claim_token, claim_token_id, workspace_id, api_key_id; with no change, unchanged.
+  claim_token, claim_token_id, workspace_id, api_key_id; with no change, unchanged; after an
+  interruption, resumed.
 An error is {"error":{code, message, hint, request_id, retry_after_seconds, docs}} on stderr.
 
 With --dry-run --json: dry_run, title, entrypoint, files[{path, size_bytes, sha256, change}],
   deleted_paths, kept_back[{path, reason}], skipped, upload_stats; change is new, changed or same;
   listing if readers see the list first.
+
+After an interruption, run the same command within a day: it sends what is missing and never makes
+  a second artifact of the same files. Changed files start anew. While another
+  process publishes PATH, it waits 5 seconds, then exit code 7.
 
 Which files:
   - publishes what stdin holds, up to 180 MiB, as one file: --name, or else index.html for what
@@ -323,32 +352,30 @@ Which files:
   that lead outside or to folders, and files that .artifactignore or (in a git work tree)
   .gitignore excludes, unless --no-ignore is set.
   Never published, unless --allow-secret names it: a file that looks like a secret by name (.env,
-  *.pem, *.key, id_rsa, .npmrc, credentials.json, *.tfstate, .bash_history, .docker/config.json and
-  the like), a file in a credentials folder (.ssh, .aws, .azure, .kube, .gnupg, .config/gcloud) or
+  *.pem, *.key, id_rsa, .npmrc, credentials.json, *.tfstate and the
+  like), a file in a credentials folder (.ssh, .aws, .azure, .kube, .gnupg, .config/gcloud) or
   in .git, and any file that contains a Vitrine key or token or a private key.
-  Never published at all: the folder where vitrine stores its logins.
-  stderr lists each file and why. If the artifact already has one, the command fails
-  with exit code 4 and changes nothing. Archives and encoded text are not searched.
+  Never at all: the folder of the logins. stderr lists each file and why. If the artifact already
+  has one: exit code 4, and nothing changes. Archives and encoded text are not searched.
 
 Flags:
   --ephemeral         publish without an account; a key or login is ignored
   --artifact-id ID    create a revision of this artifact; ID may be the link of its page
-  --unlisted          create a link that opens without sign-in, until it is revoked or the
-                      artifact ends
+  --unlisted          create a link that opens without sign-in
   --expires WHEN      an earlier end of it: 3d, 12h, 2026-12-31 (00:00 UTC), or an RFC 3339 time
   --title TEXT        1 to 160 characters; default: that of the first page, or the path's name,
                       or with --artifact-id the current one
   --entrypoint FILE   the file that opens first, as a path below the folder
-  --render-mode MODE  html, markdown, text, image, audio or video; default: by the entrypoint, or
-                      with --artifact-id the current mode if the entrypoint stays
+  --render-mode MODE  html, markdown, text, image, audio or video; default: by the entrypoint
   --no-ignore         publish ignored files, too
-  --allow-secret FILE publish this file although it looks like a secret, named as stderr names it;
-                      repeat the flag for each file
+  --allow-secret FILE publish this file although it looks like a secret, named as stderr names it
   --relative          publish copies of HTML and CSS with relative addresses; what names files by
                       a leading slash is refused otherwise (exit code 4)
   --as-is             publish it all the same, and a page that would be blank
   --name NAME         the name of what stdin holds, with the extension of its type
   --force             create a revision although nothing changed
+  --operation-key KEY another KEY makes a second copy, the same one never does; 8 to 194 of
+                      A-Z a-z 0-9 . _ : -
   --dry-run           only show what would be sent and what is kept back, and with --artifact-id,
                       which asks the server, what is new, changed or deleted
   --open              open the link in the browser

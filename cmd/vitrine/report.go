@@ -28,6 +28,8 @@ type published struct {
 	APIKeyID      string               `json:"api_key_id,omitempty"`
 	UploadStats   contract.UploadStats `json:"upload_stats"`
 	Unchanged     bool                 `json:"unchanged,omitempty"`
+	// Resumed says that an interrupted publish was continued.
+	Resumed bool `json:"resumed,omitempty"`
 	pageWarnings
 }
 
@@ -65,6 +67,7 @@ func (a *app) report(p *publication) error {
 		Published:     p.result,
 		UploadStats:   p.stats,
 		Unchanged:     p.unchanged,
+		Resumed:       p.resumes(),
 		pageWarnings:  p.pages,
 	}
 	if l := p.link; l.URL != "" {

@@ -2,6 +2,7 @@ package client
 
 import (
 	"regexp"
+	"strings"
 
 	"vitrine/cmd/vitrine/failure"
 	"vitrine/shared/platform/fault"
@@ -25,6 +26,14 @@ func ParseKey(text string) (Key, error) {
 			Advise("An API key begins with ap_pk_. Set a valid one, or unset it and sign in: vitrine login; vitrine publish --ephemeral needs neither.")
 	}
 	return Key{text}, nil
+}
+
+// PublicID returns the part of the key that names it and is no secret.
+func (k Key) PublicID() string {
+	if parts := strings.SplitN(k.secret, "_", 5); len(parts) == 5 {
+		return parts[3]
+	}
+	return ""
 }
 
 // String hides the secret.

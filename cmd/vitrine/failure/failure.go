@@ -36,6 +36,7 @@ const (
 	RootRelative   fault.Code = "root_relative"       // pages that name files of the folder by a leading slash
 	BlankPage      fault.Code = "blank_page"          // a page of which readers would see nothing
 	FileChanged    fault.Code = "file_changed"        // a file changed during the publish
+	InProgress     fault.Code = "publish_in_progress" // another process publishes the same path
 	Network        fault.Code = "network_error"       // no response
 	HTTP           fault.Code = "http_error"          // an error response outside the contract
 	Throttled      fault.Code = "rate_limited"        // a gateway refused, not one of our hosts

@@ -53,6 +53,7 @@ type Request struct {
 	NoIgnore    bool     // ignore files are not applied
 	AllowSecret []string // files to publish even though they look like secrets, as paths below the root
 	Logins      []string // folders of stored logins, whose files are never published, even if allowed by name
+	State       string   // folder that is skipped, because every publish changes it
 }
 
 // Folder is an opened set of files, sorted by path.
@@ -114,6 +115,9 @@ func Open(rq Request) (*Folder, error) {
 	}
 	return f, nil
 }
+
+// Location returns the absolute path of the folder or the file, without links.
+func (f *Folder) Location() string { return f.at.real }
 
 // Close releases the folder.
 func (f *Folder) Close() error { return f.root.Close() }

@@ -28,6 +28,7 @@ type guard struct {
 	above   []string        // the parts of the root's path, in lower case
 	logins  []fs.FileInfo   // folders whose files are never published
 	allowed map[string]bool // files that are published although they look like secrets
+	state   fs.FileInfo     // folder that is skipped; nil if it does not exist
 }
 
 // newGuard returns the guard for a root. It ignores a login folder that does not exist.
@@ -37,6 +38,9 @@ func newGuard(rq Request, root string) guard {
 		if info, err := os.Stat(dir); err == nil {
 			g.logins = append(g.logins, info)
 		}
+	}
+	if info, err := os.Stat(rq.State); err == nil {
+		g.state = info
 	}
 	for _, name := range rq.AllowSecret {
 		g.allowed[path.Clean(filepath.ToSlash(name))] = true

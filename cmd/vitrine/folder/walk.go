@@ -90,6 +90,10 @@ func (w *walk) folder(p string, e fs.DirEntry, rules ignores) error {
 	if err != nil {
 		return unusable("cannot read the folder %q: %v", p, reason(err))
 	}
+	if w.guard.state != nil && os.SameFile(w.guard.state, info) {
+		w.skip(p, true)
+		return nil
+	}
 	if why := w.guard.folder(p, info); why != "" {
 		w.skipped.Secrets = append(w.skipped.Secrets, Refused{p + "/", why})
 		return nil

@@ -61,18 +61,24 @@ func (v *Vault) Load(server string) *Record {
 	if r := read(entries[server], server); r != nil {
 		return r
 	}
-	var text string
-	err := v.ring(func() (err error) {
-		text, err = keyring.Get(service, server)
-		return err
-	})
+	text, err := v.fromRing(server)
 	switch {
 	case errors.Is(err, errSilent):
 		v.warn("The keyring does not respond; a login in it cannot be read")
 	case err == nil:
-		return read([]byte(text), server)
+		return read(text, server)
 	}
 	return nil
+}
+
+// fromRing reads an entry of the keyring.
+func (v *Vault) fromRing(name string) ([]byte, error) {
+	var text string
+	err := v.ring(func() (err error) {
+		text, err = keyring.Get(service, name)
+		return err
+	})
+	return []byte(text), err
 }
 
 // Update replaces the login of a server by what change returns. nil removes the login, and the same pointer keeps it.
@@ -102,15 +108,23 @@ func (v *Vault) save(r Record) (Place, error) {
 	if err != nil {
 		return "", err
 	}
-	if v.ring(func() error { return keyring.Set(service, r.BaseURL, string(text)) }) == nil {
+	if v.toRing(r.BaseURL, text) {
 		return Keyring, v.write(r.BaseURL, nil)
 	}
-	_ = v.ring(func() error { return keyring.Delete(service, r.BaseURL) }) // best effort
 	// If the login was already in the file, this only refreshes it, and its owner has seen the warning.
 	if all, _ := v.entries(); all[r.BaseURL] == nil {
 		v.warn("There is no usable keyring: the login is stored in %s, which only you can read", v.Path())
 	}
 	return File, v.write(r.BaseURL, text)
+}
+
+// toRing stores an entry in the keyring. If it fails, it leaves no older entry there, as far as it can.
+func (v *Vault) toRing(name string, text []byte) bool {
+	if v.ring(func() error { return keyring.Set(service, name, string(text)) }) == nil {
+		return true
+	}
+	_ = v.ring(func() error { return keyring.Delete(service, name) })
+	return false
 }
 
 // remove deletes the login of a server from both places. It ignores a keyring that cannot be used, but fails if the

@@ -24,7 +24,7 @@ func (env *Env) Command(t testing.TB, home, key string, args ...string) *exec.Cm
 	run := exec.CommandContext(t.Context(), Must(builtCommand())(t), args...)
 	run.Dir = home
 	run.Env = append(os.Environ(), "VITRINE_URL="+env.Origins.API, "VITRINE_API_KEY="+key, "XDG_CONFIG_HOME="+home,
-		"HOME="+home, "DBUS_SESSION_BUS_ADDRESS=unix:path=/nowhere", "NO_COLOR=1", "BROWSER=", "CI=1")
+		"XDG_STATE_HOME="+home, "HOME="+home, "DBUS_SESSION_BUS_ADDRESS=unix:path=/nowhere", "NO_COLOR=1", "BROWSER=", "CI=1")
 	return run
 }
 
