@@ -37,6 +37,7 @@ type Host struct {
 	Keys     Keys
 
 	Artifacts   Artifacts
+	Uploads     Uploads
 	Links       Links
 	Views       Views
 	Live        Live
@@ -54,6 +55,8 @@ type Host struct {
 	Operators Operators
 
 	Brand policy.Brand
+	// PutOrigin is where browsers send the files that they publish.
+	PutOrigin string
 	// NoReports leaves out the form for reports of abuse.
 	NoReports bool
 
@@ -136,6 +139,7 @@ func (h *Host) routes() []route {
 		h.overviewRoutes(),
 		h.artifactListRoutes(),
 		h.artifactRoutes(),
+		h.uploadRoutes(),
 		h.viewerRoutes(),
 		h.comparisonRoutes(),
 		h.linkRoutes(),
@@ -158,10 +162,11 @@ func (h *Host) routes() []route {
 	)
 }
 
-// Handler serves the host. It panics if the origin of the app host or of the content host is not an absolute http URL,
-// because nothing could be framed safely.
+// Handler serves the host. It panics if the origin of the app host, of the content host or of uploads is not an absolute
+// http URL, because no policy could name it.
 func (h *Host) Handler() http.Handler {
 	h.contentOrigin()
+	origin("PutOrigin", h.PutOrigin)
 	h.site, h.files = siteOf(h.Brand)
 	h.site.NoReports = h.NoReports
 	mux := http.NewServeMux()
