@@ -23,7 +23,7 @@ func (h *harness) publishesFiles(b *browser) {
 			b.t.Errorf("the file is reused: %v", got)
 		}
 		if !reused {
-			if status := b.call(finalize, nil, nil); status != http.StatusBadRequest {
+			if status := b.call(finalize, nil, nil); status != http.StatusConflict {
 				b.t.Errorf("a session without its file is finalized: %d", status)
 			}
 			put, err := h.anyone.Put(b.t.Context(), session.Files[0], file.Body)
