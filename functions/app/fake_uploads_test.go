@@ -38,7 +38,12 @@ func (f *fakeUploads) Create(
 	ctx context.Context, _ credential.Actor, c idempotency.Command, _ *idempotency.Record, r contract.CreateSession,
 	permit func() error, size func(upload.Created) int,
 ) (upload.Created, error) {
-	made := upload.Created{Session: upload.Session{ID: sessionID, Artifact: artifactID, Revision: draftID, ExpiresAt: noon}}
+	made := upload.Created{Session: upload.Session{
+		ID:        sessionID,
+		Artifact:  artifactID,
+		Revision:  draftID,
+		ExpiresAt: noon,
+	}}
 	for _, file := range r.Files {
 		made.Files = append(made.Files, upload.Target{Path: file.Path, Put: upload.PutTarget{
 			URL: "http://localhost:8702/o/1", Headers: map[string]string{"if-none-match": "*"}, Expires: noon,

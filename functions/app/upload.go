@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"vitrine/functions/app/pages"
 	"vitrine/functions/wire"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/contract"
@@ -31,6 +32,20 @@ func (h *Host) uploadRoutes() []route {
 		{method: "POST", path: session + "/{sessionId}/finalize", handle: publishing(h.finalizeSession)},
 		{method: "POST", path: revision + "/publish", handle: publishing(h.publishDraft)},
 	}
+}
+
+// uploadPart returns the part of a page that publishes files, and lets the page send them; nil for members without the
+// right to publish.
+func (h *Host) uploadPart(w http.ResponseWriter, v browserSession) *pages.Upload {
+	if v.Actor.Require(credential.Publish) != nil {
+		return nil
+	}
+	policy := w.Header().Get(policyHeader)
+	if policy == policyNone {
+		policy = policyPage
+	}
+	w.Header().Set(policyHeader, uploading(policy, h.PutOrigin))
+	return &pages.Upload{Limits: h.limits(v)}
 }
 
 // callOf returns the command that a script carries out. body has the fields that make it another command.

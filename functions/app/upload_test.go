@@ -73,7 +73,8 @@ func TestFilesThatChangeNothingOpenNoSession(t *testing.T) {
 
 func TestWholeFilesAloneAreDeclared(t *testing.T) {
 	s := newServices()
-	body := strings.Replace(oneFile, "{", `{"base_revision_id":"`+newestID+`","deleted_paths":["a"],"render_mode":"text",`, 1)
+	more := `{"base_revision_id":"` + newestID + `","deleted_paths":["a"],"render_mode":"text",`
+	body := strings.Replace(oneFile, "{", more, 1)
 	wantAnswer(t, "the answer", scripted(s.handler(), sessionsPath, body), 200)
 	if a := s.uploads.asked; a.BaseRevisionID != "" || a.DeletedPaths != nil || a.RenderMode != "" || len(a.Files) != 1 {
 		t.Errorf("asked for %+v", a)
@@ -85,7 +86,9 @@ func TestPublishingFromABrowserIsRefused(t *testing.T) {
 	many := func(s *fakeServices) {
 		s.limiter.ActorFn = func() error { return fault.New(fault.RateLimitedActor, "too many").After(time.Minute) }
 	}
+	broken := func(s *fakeServices) { s.fail = fault.NewCode(fault.DatabaseUnavailable) }
 	nobody := []string{"Cookie", ""}
+	other := []string{"Sec-Fetch-Site", "", "Origin", "https://example.org"}
 	for name, tt := range map[string]struct {
 		set    func(*fakeServices)
 		header []string
@@ -96,10 +99,10 @@ func TestPublishingFromABrowserIsRefused(t *testing.T) {
 		"without the right":        {reader, nil, 403, fault.Forbidden},
 		"from another site":        {nil, []string{"Sec-Fetch-Site", "cross-site"}, 403, fault.Forbidden},
 		"from a sibling site":      {nil, []string{"Sec-Fetch-Site", "same-site"}, 403, fault.Forbidden},
-		"from another origin":      {nil, []string{"Sec-Fetch-Site", "", "Origin", "https://example.org"}, 403, fault.Forbidden},
+		"from another origin":      {nil, other, 403, fault.Forbidden},
 		"as a form of a page":      {nil, []string{"Idempotency-Key", ""}, 400, fault.InvalidIdempotencyKey},
 		"too often":                {many, nil, 429, fault.RateLimitedActor},
-		"while nothing is written": {func(s *fakeServices) { s.fail = fault.NewCode(fault.DatabaseUnavailable) }, nil, 503, fault.DatabaseUnavailable},
+		"while nothing is written": {broken, nil, 503, fault.DatabaseUnavailable},
 	} {
 		for _, c := range uploadCalls {
 			s := newServices()
