@@ -13,6 +13,7 @@ import (
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/leftout"
 	"vitrine/shared/publishing/upload"
 )
 
@@ -34,6 +35,15 @@ func (h *Host) uploadRoutes() []route {
 	}
 }
 
+// nameRules are those of the command line.
+var nameRules = pages.NameRules{
+	Noise:       leftout.Noise,
+	Folders:     leftout.SecretFolders,
+	Files:       leftout.SecretFiles,
+	Backups:     leftout.Backups,
+	Entrypoints: leftout.Entrypoints,
+}
+
 // uploadPart returns the part of a page that publishes files, and lets the page send them; nil for members without the
 // right to publish.
 func (h *Host) uploadPart(w http.ResponseWriter, v browserSession) *pages.Upload {
@@ -45,7 +55,7 @@ func (h *Host) uploadPart(w http.ResponseWriter, v browserSession) *pages.Upload
 		policy = policyPage
 	}
 	w.Header().Set(policyHeader, uploading(policy, h.PutOrigin))
-	return &pages.Upload{Limits: h.limits(v)}
+	return &pages.Upload{Limits: h.limits(v), Rules: nameRules}
 }
 
 // callOf returns the command that a script carries out. body has the fields that make it another command.

@@ -164,3 +164,31 @@ func TestOnlySessionsOfTheWorkspaceAreFinalized(t *testing.T) {
 		t.Errorf("answers %q, changed %v", answers, s.changes)
 	}
 }
+
+func TestPagesThatPublishSendFilesToOneOriginMore(t *testing.T) {
+	const sends = "connect-src 'self' http://localhost:8702;"
+	reader := func(s *fakeServices) { s.actor.Scopes = []credential.Scope{credential.Read} }
+	for _, path := range []string{"/dashboard", artifactPage} {
+		r := signedIn(newServices().handler(), "GET", path, nil)
+		expect.Has(t, "the policy of "+path, r.Header.Get(policyHeader), sends, "script-src 'self';")
+		expect.Has(t, path, text(t, r), `data-part="upload"`, `publish.js"`, "node_modules", "<noscript>")
+		s := newServices()
+		reader(s)
+		r = signedIn(s.handler(), "GET", path, nil)
+		expect.Lacks(t, "the policy for readers", r.Header.Get(policyHeader), "8702")
+		expect.Lacks(t, path+" for readers", text(t, r), `data-part="upload"`, "publish.js")
+	}
+	for _, path := range []string{"/artifacts", "/keys"} {
+		r := signedIn(newServices().handler(), "GET", path, nil)
+		expect.Lacks(t, "the policy of "+path, r.Header.Get(policyHeader), "8702")
+	}
+	for name, state := range map[string]func(*fakeServices){"ended": ended, "deleted": deleted, "closed": closed} {
+		expect.Lacks(t, "what has "+name, page(t, artifactPage, state), `data-part="upload"`)
+	}
+}
+
+func TestTheEmptyOverviewOffersThreeWays(t *testing.T) {
+	body := page(t, "/dashboard", func(s *fakeServices) { s.empty = true })
+	expect.Has(t, "the overview", body, "Drop files or a folder here", `data-copies="install"`,
+		"curl -fsSL http://localhost:8704/install.sh | sh", "VITRINE_URL=http://localhost:8701 vitrine publish ./report")
+}

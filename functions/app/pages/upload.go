@@ -6,19 +6,18 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
-
-	"vitrine/shared/publishing/leftout"
 )
 
 // Upload is the part of a page that publishes files from a browser.
 type Upload struct {
 	Artifact, Title string // of a new revision; empty: a new artifact
 	Limits          Limits
+	Rules           NameRules
 	Left            *int // new artifacts that may be published today; nil: not known, or of no matter
 }
 
-// rules are what the script needs to judge names as the command line does.
-type rules struct {
+// NameRules are what the script needs to judge names as the command line does.
+type NameRules struct {
 	Noise       []string `json:"noise"`
 	Folders     []string `json:"folders"`
 	Files       []string `json:"files"`
@@ -37,13 +36,7 @@ func (u Upload) Data() (string, error) {
 			"artifact_bytes": u.Limits.ArtifactSize,
 			"left":           u.Left,
 		},
-		"rules": rules{
-			Noise:       leftout.Noise,
-			Folders:     leftout.SecretFolders,
-			Files:       leftout.SecretFiles,
-			Backups:     leftout.Backups,
-			Entrypoints: leftout.Entrypoints,
-		},
+		"rules": u.Rules,
 	})
 	return ascii(string(text)), err
 }

@@ -77,6 +77,7 @@ func TestAFolderIsPublishedFromABrowserThatLosesItsConnection(t *testing.T) {
 		files[fmt.Sprintf("pages/%d é+.html", n)] = fmt.Sprint("<p>", n)
 	}
 	p := publisher(t, d, "grace@example.org")
+	p.Screenshot("upload-empty")
 	p.Viewport(320, 640)
 	wantAccessible(t, p)
 	p.Screenshot("upload-empty-narrow")
@@ -161,7 +162,8 @@ func TestPastesArePublishedFromABrowser(t *testing.T) {
 			return true })()`)
 	}
 	const dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-	paste(`data.items.add(new File([Uint8Array.from(atob("` + dot + `"), c => c.charCodeAt())], "image.png", { type: "image/png" }))`)
+	paste(`const bytes = Uint8Array.from(atob("` + dot + `"), c => c.charCodeAt());
+		data.items.add(new File([bytes], "image.png", { type: "image/png" }))`)
 	p.WaitText("1 file, 70 bytes")
 	p.Click(publishButton)
 	p.WaitText("Pasted image")
@@ -174,6 +176,38 @@ func TestPastesArePublishedFromABrowser(t *testing.T) {
 	p.WaitText("Pasted text")
 	p.WaitText("index.html")
 	p.Clean()
+}
+
+// spoilURLs makes S3 refuse the first uploads of a page, as it does when their URLs have expired.
+const spoilURLs = `(() => {
+	const { open } = XMLHttpRequest.prototype;
+	let left = 3;
+	XMLHttpRequest.prototype.open = function (method, url) {
+		const other = (_, name, first) => name + (first === "0" ? "1" : "0");
+		return open.call(this, method, left-- > 0 ? url.replace(/(X-Amz-Signature=)(.)/, other) : url);
+	};
+	return true })()`
+
+func TestURLsThatExpiredAreRenewedAndAnUploadIsStopped(t *testing.T) {
+	t.Parallel()
+	d := harness.NewEnv(t, harness.Unlimited)
+	p := publisher(t, d, "ken@example.org")
+	dir := writeFolder(t, map[string]string{
+		"README.md": "# Read me", "a.txt": strings.Repeat("a", 300_000), "b.txt": "b",
+	})
+	p.Upload(50_000)
+	p.Choose(uploadFolder, dir)
+	p.Click(publishButton)
+	p.WaitText("Sending the files")
+	p.Click(`[data-part="sending"] [data-restart]`)
+	p.WaitText("Drop files or a folder here")
+	p.Upload(-1)
+	browser.Eval[bool](&p.Document, spoilURLs)
+	p.Choose(uploadFolder, dir)
+	p.WaitText("3 files, 300 kB")
+	p.Click(publishButton)
+	p.WaitText("Publish a new revision")
+	p.WaitText("README.md")
 }
 
 func TestTheLimitThatFilesPassIsNamedBeforeTheyAreSent(t *testing.T) {

@@ -12,6 +12,7 @@ const shownFiles = 200;
 
 let files = []; // that will be published
 let transfer; // that runs, or may be tried again
+let run = 0; // the newest attempt: an older one must not touch the page any more
 let busy = false;
 
 // show shows one of the steps, and moves the focus there.
@@ -64,19 +65,20 @@ function list(to, lines) {
 
 // hash reads all files in the worker and gives each its SHA-256.
 function hash(tell) {
+  const hashed = files;
   const worker = new Worker(root.dataset.worker);
   let read = 0;
-  let missing = files.length;
+  let missing = hashed.length;
   return new Promise((done, failed) => {
     worker.onmessage = ({ data }) => {
-      if (data.failed) failed(new Error(`“${files[data.id].path}” cannot be read. Choose the files again.`));
+      if (data.failed) failed(new Error(`“${hashed[data.id].path}” cannot be read. Choose the files again.`));
       if (data.read) tell((read += data.read));
       if (!data.sha256) return;
-      files[data.id].sha256 = data.sha256;
+      hashed[data.id].sha256 = data.sha256;
       if (--missing === 0) done();
     };
     worker.onerror = () => failed(new Error("The files cannot be read in this browser."));
-    files.forEach(({ file }, id) => worker.postMessage({ id, file }));
+    hashed.forEach(({ file }, id) => worker.postMessage({ id, file }));
   }).finally(() => worker.terminate());
 }
 
@@ -100,39 +102,45 @@ function progress(state, n) {
 }
 
 async function publish() {
+  const mine = ++run;
+  const tell = (state, n) => mine === run && progress(state, n);
   busy = true;
   fail("");
   part("again").hidden = true;
   show("sending");
   try {
     if (!transfer) {
-      progress("reading", 0);
-      await hash((n) => progress("reading", n));
+      tell("reading", 0);
+      await hash((n) => tell("reading", n));
+      if (mine !== run) return;
       const first = part("entrypoint").value;
       transfer = new Transfer({
         artifact_id: artifact || undefined,
         title: part("title").value.trim(),
         entrypoint: first || files[0].path,
         listing: first === "",
-      }, files, ({ state, sent }) => progress(state, sent));
+      }, files, ({ state, sent }) => tell(state, sent));
     }
     const made = await transfer.run();
+    if (mine !== run) return;
     busy = false;
     if (!made.unchanged) return location.assign(made.path);
     show("zone");
     say("Nothing changed: the newest revision has these files already, so no revision was made.");
   } catch (error) {
+    if (mine !== run) return;
     busy = false;
     say("");
     fail(error.message);
     part("pause").hidden = true;
     // What was refused for good is planned anew; else the same steps go on.
     part("again").hidden = !error.passing && error.status !== undefined;
-    part("again").focus();
+    if (!part("again").hidden) part("again").focus();
   }
 }
 
 function restart() {
+  run++; // what still runs has no effect on the page
   transfer?.end();
   transfer = undefined;
   files = [];
