@@ -40,8 +40,8 @@ func (f *function) putByEdge() {
 	f.lambda.AddEnvironment(jsii.String(env.PutMode), jsii.String("edge"), nil)
 }
 
-// mcpFront gives the MCP host an HTTP API. It signs the same kind of PUTs as the upload host does.
-func mcpFront(f *function) {
+// signingFront gives an HTTP API to a host that signs the same kind of PUTs as the upload host does.
+func signingFront(f *function) {
 	if f.hasDomains() {
 		f.putByEdge()
 	}

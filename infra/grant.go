@@ -100,8 +100,8 @@ func (d *data) serveMembers(further ...string) []awsiam.PolicyStatement {
 	}
 }
 
-// serveUploads allows opening and finalizing upload sessions. It does not include reading table core and writing its
-// items; the hosts differ in those.
+// serveUploads allows opening and finalizing upload sessions of whole files. It does not include reading table core and
+// writing its items; the hosts differ in those.
 func (d *data) serveUploads() []awsiam.PolicyStatement {
 	return append([]awsiam.PolicyStatement{
 		allow(d.events.TableArn(), "dynamodb:PutItem"),
@@ -109,10 +109,14 @@ func (d *data) serveUploads() []awsiam.PolicyStatement {
 		allowIf(d.core.TableArn(), leading("O#*"), "dynamodb:BatchWriteItem"), // references to reused bytes
 		allowIf(d.core.TableArn(), leading("B#*"), "dynamodb:DeleteItem"),     // stale index entries, whose object is gone
 		allow(d.files(), "s3:PutObject"),                                      // a presigned PUT has the rights of its signer
-		allow(d.diffs(), "s3:GetObject"),                                      // finalize applies them
-		d.listed("o/*"), d.listed("d/*"),
+		d.listed("o/*"),
 		allowIf(d.key.KeyArn(), d.forObjects(), "kms:GenerateDataKey"),
 	}, d.readFiles()...)
+}
+
+// applyDiffs allows finalizing sessions whose files were uploaded as diffs.
+func (d *data) applyDiffs() []awsiam.PolicyStatement {
+	return []awsiam.PolicyStatement{allow(d.diffs(), "s3:GetObject"), d.listed("d/*")}
 }
 
 // readFiles allows reading uploaded files. For a missing object S3 answers 403, because the role may not list the

@@ -15,6 +15,9 @@ const (
 	looseLogDays   = 1  // the access log of a deployment whose data goes with its stack
 )
 
+// preflightAge is how many seconds a browser may rely on what S3 allows.
+const preflightAge = 600
+
 // objects makes the private bucket. It has no versioning, because a deleted artifact must not survive as an old
 // version.
 func (d *data) objects(o options) {
@@ -34,6 +37,7 @@ func (d *data) objects(o options) {
 		BucketKeyEnabled:       jsii.Bool(true),
 		ServerAccessLogsBucket: log,
 		ServerAccessLogsPrefix: jsii.String("objects/"),
+		Cors:                   browserPuts(o.Addresses.App),
 		LifecycleRules: &[]*awss3.LifecycleRule{
 			{Id: jsii.String("unfinished"), AbortIncompleteMultipartUploadAfter: days(unfinishedDays)},
 			{Id: jsii.String("diffs"), Prefix: jsii.String("d/"), Expiration: days(diffDays)},
@@ -45,6 +49,17 @@ func (d *data) objects(o options) {
 	d.bucket.AddToResourcePolicy(d.refuseEncryption("DenyOtherKeys", "s3:x-amz-server-side-encryption-aws-kms-key-id",
 		d.key.KeyArn()))
 	d.bucket.AddToResourcePolicy(d.refuseOverwrites())
+}
+
+// browserPuts allows pages of one origin to send files by presigned PUTs, and nothing else. S3 adds the headers of the
+// rule to its refusals, too, and the distribution in front of it passes them on.
+func browserPuts(origin string) *[]*awss3.CorsRule {
+	return &[]*awss3.CorsRule{{
+		AllowedOrigins: jsii.Strings(origin),
+		AllowedMethods: &[]awss3.HttpMethods{awss3.HttpMethods_PUT},
+		AllowedHeaders: jsii.Strings("if-none-match", "x-amz-checksum-sha256"),
+		MaxAge:         number(preflightAge),
+	}}
 }
 
 // private sets the properties that both buckets share.

@@ -284,6 +284,7 @@ func (h *harness) person(t *testing.T) {
 	h.subscribes(b)
 	b.visit("/settings")
 	b.submit("/settings/export", nil)
+	h.publishesFiles(b)
 	b.visit("/keys/ended")
 	b.visit("/keys")
 	b.twice("/keys", map[string]string{"name": "a key"})

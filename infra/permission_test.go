@@ -435,6 +435,7 @@ var unreached = map[string]string{
 	"bundle dynamodb:BatchGetItem Core.Arn if ForAllValues:StringLike dynamodb:LeadingKeys AL#* or K#*": "API keys of " +
 		"before there were logins",
 	"mcp dynamodb:DeleteItem Core.Arn if ForAllValues:StringLike dynamodb:LeadingKeys B#*": "the same",
+	"app dynamodb:DeleteItem Core.Arn if ForAllValues:StringLike dynamodb:LeadingKeys B#*": "the same",
 }
 
 // unproven are services whose calls do not go through the guard.

@@ -153,13 +153,16 @@ var servesMembers = slices.Concat(
 	on("Events.Arn", "dynamodb:PutItem", "dynamodb:Query"),
 	on("Hot.Arn", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"))
 
-// servesUploads is what opening and finalizing upload sessions requires, except table core.
-var servesUploads = slices.Concat(readsFiles, listsFiles,
+// servesUploads is what opening and finalizing upload sessions of whole files requires, except table core.
+var servesUploads = slices.Concat(readsFiles, listsFiles[:1],
 	on("Events.Arn", "dynamodb:PutItem"),
 	on("Hot.Arn", "dynamodb:BatchGetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"),
-	on("Objects.Arn/o/*", "s3:PutObject"), on("Objects.Arn/d/*", "s3:GetObject"),
+	on("Objects.Arn/o/*", "s3:PutObject"),
 	onKeys("Core.Arn", "O#*", "dynamodb:BatchWriteItem"), onKeys("Core.Arn", "B#*", "dynamodb:DeleteItem"),
 	[]string{"kms:GenerateDataKey" + forObjects})
+
+// appliesDiffs is what sessions with diffs require besides.
+var appliesDiffs = append(on("Objects.Arn/d/*", "s3:GetObject"), listsFiles[1:]...)
 
 // rights is everything that each role may do; no other right is granted.
 var rights = map[string][]string{
@@ -167,19 +170,20 @@ var rights = map[string][]string{
 		readsRings("ContentRing", "LinksRing", "PepperRing", "SealRing", "AssertionRing"),
 		on("Events.Arn/index/gsi1", "dynamodb:Query"), on("Hot.Arn", "dynamodb:BatchGetItem"),
 		onKeys("Core.Arn", "LOCK#* or BE#* or JOB#REMOVE#*", "dynamodb:DeleteItem")),
-	"upload": slices.Concat(everywhere, servesUploads, readsRings("PepperRing"),
+	"upload": slices.Concat(everywhere, servesUploads, appliesDiffs, readsRings("PepperRing"),
 		on("Core.Arn", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:ConditionCheckItem"),
 		on("Objects.Arn/d/*", "s3:PutObject")),
-	"mcp": slices.Concat(everywhere, servesUploads, readsRings("ContentRing", "LinksRing", "PepperRing", "SealRing"),
+	"mcp": slices.Concat(everywhere, servesUploads, appliesDiffs,
+		readsRings("ContentRing", "LinksRing", "PepperRing", "SealRing"),
 		on("Core.Arn", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:ConditionCheckItem"),
 		on("Core.Arn/index/gsi1", "dynamodb:Query"), on("Core.Arn/index/gsi2", "dynamodb:Query")),
 	"content": slices.Concat(everywhere, readsGates, readsFiles, readsRings("ContentRing"),
 		on("Objects.Arn/b/*", "s3:GetObject"), on("Objects.Arn/x/*", "s3:GetObject")),
 	"render": slices.Concat(everywhere, readsGates, readsFiles, readsRings("ContentRing")),
-	"app": slices.Concat(everywhere, readsFiles, servesMembers, readsRings("ContentRing", "LinksRing", "PepperRing", "SealRing"),
+	"app": slices.Concat(everywhere, servesUploads, servesMembers,
+		readsRings("ContentRing", "LinksRing", "PepperRing", "SealRing"),
 		on("Events.Arn/index/gsi1", "dynamodb:Query"),
-		onKeys("Core.Arn", "LTX#* or SES#* or OAR#* or LOCK#* or JOB#REMOVE#*", "dynamodb:DeleteItem"),
-		onKeys("Hot.Arn", "d:*", "dynamodb:BatchGetItem")),
+		onKeys("Core.Arn", "LTX#* or SES#* or OAR#* or LOCK#* or JOB#REMOVE#*", "dynamodb:DeleteItem")),
 	"jobs": slices.Concat(everywhere,
 		on("Core.Arn", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:PutItem",
 			"dynamodb:UpdateItem", "dynamodb:DeleteItem",
@@ -208,7 +212,7 @@ const membersWrite = "W#* or A#* or AL#* or K#* or CT#* or JOB#MIGRATE#* or JOB#
 var writes = map[string]string{
 	"api":    membersWrite + " or UC#* or OAR#* or OCL#* or LOCK#* or BC#* or BE#*",
 	"upload": "U#* or A#* or K#*",
-	"app":    membersWrite + " or SES#* or LTX#* or RPT#* or LOCK#* or CFG#* or BC#*",
+	"app":    membersWrite + " or SES#* or LTX#* or RPT#* or LOCK#* or CFG#* or BC#* or U#*",
 	"mcp":    "U#* or A#* or AL#* or W#*",
 }
 

@@ -18,7 +18,7 @@ func (d *data) apiRights() []awsiam.PolicyStatement {
 }
 
 func (d *data) uploadRights() []awsiam.PolicyStatement {
-	return append(d.serveUploads(),
+	return append(slices.Concat(d.serveUploads(), d.applyDiffs()),
 		allow(d.core.TableArn(), "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:ConditionCheckItem"),
 		d.write("U#*", "A#*", "K#*"),     // sessions, drafts, and when a key was used
 		allow(d.diffs(), "s3:PutObject"), // clients put diffs with URLs that this role signs
@@ -40,15 +40,15 @@ func (d *data) renderRights() []awsiam.PolicyStatement {
 func (d *data) appRights() []awsiam.PolicyStatement {
 	// sign-ins, sessions, consents, lockdowns that are lifted, and removals that are cancelled
 	ended := leading("LTX#*", "SES#*", "OAR#*", "LOCK#*", "JOB#REMOVE#*")
-	return slices.Concat(d.serveMembers("SES#*", "LTX#*", "RPT#*", "LOCK#*", "CFG#*", "BC#*"), []awsiam.PolicyStatement{
+	written := []string{"SES#*", "LTX#*", "RPT#*", "LOCK#*", "CFG#*", "BC#*", "U#*"}
+	return slices.Concat(d.serveMembers(written...), []awsiam.PolicyStatement{
 		allow(index(d.events, "gsi1"), "dynamodb:Query"), // operators read the events of all workspaces
 		allowIf(d.core.TableArn(), ended, "dynamodb:DeleteItem"),
-		allowIf(d.hot.TableArn(), leading("d:*"), "dynamodb:BatchGetItem"), // what is left of the day
-	}, d.readFiles()) // revisions are compared
+	}, d.serveUploads())
 }
 
 func (d *data) mcpRights() []awsiam.PolicyStatement {
-	return append(d.serveUploads(),
+	return append(slices.Concat(d.serveUploads(), d.applyDiffs()),
 		allow(d.core.TableArn(),
 			"dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:ConditionCheckItem"),
 		d.write("U#*", "A#*", "AL#*", "W#*"), // sessions, artifacts, links, and how many artifacts are pinned

@@ -38,6 +38,7 @@ type Host struct {
 	Keys     Keys
 
 	Artifacts   Artifacts
+	Uploads     Uploads
 	Links       Links
 	Views       Views
 	Live        Live
@@ -57,6 +58,8 @@ type Host struct {
 	Brand policy.Brand
 	// Manual teaches agents to use this deployment.
 	Manual manual.Manual
+	// PutOrigin is where browsers send the files that they publish.
+	PutOrigin string
 	// NoReports leaves out the form for reports of abuse.
 	NoReports bool
 
@@ -141,6 +144,7 @@ func (h *Host) routes() []route {
 		h.overviewRoutes(),
 		h.artifactListRoutes(),
 		h.artifactRoutes(),
+		h.uploadRoutes(),
 		h.viewerRoutes(),
 		h.comparisonRoutes(),
 		h.linkRoutes(),
@@ -163,10 +167,11 @@ func (h *Host) routes() []route {
 	)
 }
 
-// Handler serves the host. It panics if the origin of the app host or of the content host is not an absolute http URL,
-// because nothing could be framed safely.
+// Handler serves the host. It panics if the origin of the app host, of the content host or of uploads is not an absolute
+// http URL, because no policy could name it.
 func (h *Host) Handler() http.Handler {
 	h.contentOrigin()
+	origin("PutOrigin", h.PutOrigin)
 	h.site, h.files = siteOf(h.Brand)
 	h.site.NoReports = h.NoReports
 	h.documents = documentsOf(h.Manual)

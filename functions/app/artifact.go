@@ -121,6 +121,11 @@ func (h *Host) showArtifact(
 		p.Newest = string(a.Current)
 		p.Warned, p.Unshown = h.warnedFiles(a.preview.Warnings), a.preview.Warnings.More
 	}
+	if !p.Ended() && a.Lock == "" {
+		if p.Upload = h.uploadPart(w, v); p.Upload != nil {
+			p.Upload.Artifact, p.Upload.Title = string(a.ID), a.Title
+		}
+	}
 	p.Revisions = a.revisionRows()
 	h.showLinks(&p, a)
 	return h.page(w, status, p)

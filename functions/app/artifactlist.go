@@ -34,6 +34,7 @@ func (h *Host) artifacts(w http.ResponseWriter, r *http.Request, v browserSessio
 	p := pages.Artifacts{
 		Layout: v.layout(artifactsPath),
 		APIURL: h.Origins.API,
+		AppURL: h.Origins.App,
 		MCPURL: h.Origins.MCP,
 		Search: searchOf(asked),
 		Chosen: asked.Get("choose") == "all",

@@ -125,7 +125,7 @@ type openRequest struct {
 
 // sentLink reads the link in the body of a request, and keeps its secret out of the log.
 func sentLink(w http.ResponseWriter, r *http.Request) (openRequest, error) {
-	members, err := readObject(w, r)
+	members, err := readObject(w, r, limits.FormBody)
 	if err != nil {
 		return openRequest{}, err
 	}
@@ -155,14 +155,14 @@ func readLink(members map[string]json.RawMessage) (openRequest, error) {
 	return link, nil
 }
 
-// readObject reads the JSON object in the body of a request.
-func readObject(w http.ResponseWriter, r *http.Request) (map[string]json.RawMessage, error) {
+// readObject reads the JSON object in the body of a request, which has at most so many bytes.
+func readObject(w http.ResponseWriter, r *http.Request, most int64) (map[string]json.RawMessage, error) {
 	if sent := r.Header.Values("Content-Type"); len(sent) > 0 {
 		if media, _, err := mime.ParseMediaType(sent[0]); err != nil || media != "application/json" {
 			return nil, fault.New(fault.InvalidRequest, "Send the body as application/json.")
 		}
 	}
-	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limits.FormBody))
+	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 	if err != nil {
 		return nil, fault.Wrap(fault.InvalidRequest, err, "The body is too large or incomplete.")
 	}

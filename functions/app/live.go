@@ -12,6 +12,7 @@ import (
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/live"
 )
 
@@ -60,7 +61,7 @@ func polled(ask poll) handler {
 var follows = map[bool]string{true: "newest", false: "revision"}
 
 func (h *Host) pollShare(w http.ResponseWriter, r *http.Request) (live.Answer, error) {
-	members, err := readObject(w, r)
+	members, err := readObject(w, r, limits.FormBody)
 	if err != nil {
 		return live.Answer{}, err
 	}

@@ -84,8 +84,11 @@ func TestAPersonWhoIsNotLetInComesThroughNoRoute(t *testing.T) {
 	}
 	for _, r := range host.routes() {
 		name, status, part := r.method+" "+r.path, http.StatusUnauthorized, `href="mailto:ask@example.test"`
-		switch r.handle.(type) {
+		switch route := r.handle.(type) {
 		case members:
+			if route.call != nil {
+				part = `"code":"not_authenticated"`
+			}
 		case operators:
 			status, part = http.StatusNotFound, "Nothing on show here"
 		default:

@@ -29,6 +29,7 @@ func (h *Host) dashboard(w http.ResponseWriter, r *http.Request, v browserSessio
 	p := pages.Overview{
 		Layout: v.layout("/dashboard"),
 		APIURL: h.Origins.API,
+		AppURL: h.Origins.App,
 		MCPURL: h.Origins.MCP,
 		Limits: h.limits(v),
 	}
@@ -50,6 +51,9 @@ func (h *Host) dashboard(w http.ResponseWriter, r *http.Request, v browserSessio
 	})
 	if err != nil {
 		return err
+	}
+	if p.Upload = h.uploadPart(w, v); p.Upload != nil {
+		p.Upload.Left = p.Left
 	}
 	return h.page(w, http.StatusOK, p)
 }

@@ -40,6 +40,11 @@ func policyPicturing(content string) string {
 	return strings.Replace(policyPage, "img-src 'self'", "img-src 'self' "+content, 1)
 }
 
+// uploading adds to the policy of a page that it sends files to an origin.
+func uploading(policy, to string) string {
+	return strings.Replace(policy, "connect-src 'self'", "connect-src 'self' "+to, 1)
+}
+
 // headers replace or join the headers of all hosts. Handlers may set other policies.
 var headers = map[string]string{
 	"Cross-Origin-Resource-Policy": "same-origin",

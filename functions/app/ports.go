@@ -26,6 +26,7 @@ import (
 	"vitrine/shared/publishing/link"
 	"vitrine/shared/publishing/live"
 	"vitrine/shared/publishing/sharing"
+	"vitrine/shared/publishing/upload"
 	"vitrine/shared/publishing/view"
 )
 
@@ -172,11 +173,32 @@ type Artifacts interface {
 	Unpin(ctx context.Context, by credential.Actor, t artifact.Target) (artifact.Detail, error)
 	// Rename gives an artifact that Find read another title; invalid_request for a bad one.
 	Rename(ctx context.Context, by credential.Actor, a *artifact.Artifact, title string) (string, error)
+	// PublishNamed publishes a draft. Faults: revision_unpublished, revision_retained, entrypoint_not_in_revision,
+	// draft_revision_conflict, revision_ceiling_exceeded, write_allowance_exceeded.
+	PublishNamed(
+		ctx context.Context, by credential.Actor, c idempotency.Command, a id.Artifact, r id.Revision,
+	) (artifact.PublishedRevision, error)
 	// Restore publishes an older revision again and answers the one that is the newest then. Faults:
 	// revision_unpublished, revision_retained, draft_revision_conflict, revision_ceiling_exceeded.
 	Restore(ctx context.Context, by credential.Actor, t artifact.Target, from id.Revision) (id.Revision, error)
 	// Delete ends an artifact that Find read.
 	Delete(ctx context.Context, by credential.Actor, t artifact.Target) (time.Time, error)
+}
+
+// Uploads receives the files of a revision.
+type Uploads interface {
+	// Unchanged returns the newest revision of an artifact that has just the declared files already, empty if it has not.
+	Unchanged(ctx context.Context, by credential.Actor, r contract.CreateSession) (id.Revision, error)
+	// Create opens a session and returns the upload targets of its files. size returns how many bytes an answer takes. Its
+	// refusals are those of upload.Service.
+	Create(
+		ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record,
+		asked contract.CreateSession, permit func() error, size func(upload.Created) int,
+	) (upload.Created, error)
+	// Named reads a session, nil if there is none.
+	Named(ctx context.Context, u id.Session) (*upload.Session, []upload.Entry, error)
+	// Finalize makes a draft of the files of a session; not_found for one of another workspace.
+	Finalize(ctx context.Context, by credential.Actor, a upload.Attempt) (upload.Draft, error)
 }
 
 // Views shows files, to members and to holders of links.

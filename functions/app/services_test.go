@@ -70,6 +70,7 @@ type fakeServices struct {
 	signIns     fakeSignIns
 	keys        fakeKeys
 	artifacts   fakeArtifacts
+	uploads     fakeUploads
 	accessLinks fakeLinks
 	views       fakeViews
 	comparisons fakeComparisons
@@ -111,6 +112,7 @@ func newServices() *fakeServices {
 	s.signIns = fakeSignIns{fakeServices: s, finished: signin.Finished{Session: "bmV3LXNlc3Npb24", ReturnTo: "/keys"}}
 	s.keys = fakeKeys{fakeServices: s}
 	s.artifacts = fakeArtifacts{fakeServices: s}
+	s.uploads = fakeUploads{fakeServices: s}
 	s.accessLinks = fakeLinks{fakeServices: s}
 	s.views = fakeViews{fakeServices: s}
 	s.comparisons = fakeComparisons{fakeServices: s, files: sealFiles()}
@@ -182,6 +184,8 @@ func (s *fakeServices) host() (*Host, *bytes.Buffer) {
 		Account:     fakeAccount{s},
 		Keys:        &s.keys,
 		Artifacts:   &s.artifacts,
+		Uploads:     &s.uploads,
+		PutOrigin:   "http://localhost:8702",
 		Links:       &s.accessLinks,
 		Views:       &s.views,
 		Live:        &fakeLive{},

@@ -42,10 +42,11 @@ type memberHandler func(w http.ResponseWriter, r *http.Request, v browserSession
 // formHandler carries out a form of a member.
 type formHandler func(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error
 
-// members is a route for members: a page or a form.
+// members is a route for members: a page, a form, or a call of a script, which gets JSON.
 type members struct {
 	page memberHandler
 	form formHandler
+	call memberHandler
 	// back is the page to return to after a sign-in, for somebody who sends the form without a session.
 	back  string
 	right credential.Scope // that the member needs; empty: none
@@ -62,7 +63,7 @@ func (m members) serve(h *Host) handler {
 	return withTimeout(cmp.Or(m.limit, limits.IdentityAnswer), func(w http.ResponseWriter, r *http.Request) error {
 		v, err := h.visitor(r, m.deleting)
 		switch {
-		case notAllowed(err):
+		case notAllowed(err), err != nil && m.call != nil:
 			return err
 		case err != nil && m.form != nil:
 			return notSent(err, m.back)
@@ -75,7 +76,7 @@ func (m members) serve(h *Host) handler {
 			return nil
 		case err != nil:
 			return err
-		case m.form != nil:
+		case m.form != nil, m.call != nil:
 			return m.submit(h, w, r, v)
 		}
 		return h.countedPage(w, r, v, m.show(h))
@@ -92,7 +93,7 @@ func (m members) show(h *Host) memberHandler {
 	}
 }
 
-// submit carries out a form. It counts first, so that a member who sends too many changes nothing, and checks rights
+// submit carries out a form or a call. It counts first, so that a member who sends too many changes nothing, and checks rights
 // before the form, so that somebody without them hears of that and not of a mistake in the form.
 func (m members) submit(h *Host, w http.ResponseWriter, r *http.Request, v browserSession) error {
 	if err := h.Limiter.Actor(r.Context(), v.Actor.Workspace.ID, v.Actor.Subject()); err != nil {
@@ -100,6 +101,9 @@ func (m members) submit(h *Host, w http.ResponseWriter, r *http.Request, v brows
 	}
 	if err := m.permit(h, v); err != nil {
 		return err
+	}
+	if m.call != nil {
+		return m.call(w, r, v)
 	}
 	form, err := readForm(r)
 	if err != nil {

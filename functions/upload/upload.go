@@ -6,13 +6,13 @@ import (
 	"context"
 	"net/http"
 
+	"vitrine/functions/wire"
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/platform/limits"
-	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/upload"
 )
 
@@ -69,39 +69,14 @@ func (h *Host) create(ctx context.Context, request *web.Request, in *createInput
 	if err != nil {
 		return contract.Session{}, err
 	}
-	return answer(made), nil
+	return wire.Session(made), nil
 }
 
 // answerSize returns how many bytes an answer takes in that of a function.
 func answerSize(made upload.Created) int {
-	body, _ := contract.Encode(answer(made))
+	body, _ := contract.Encode(wire.Session(made))
 	size, _ := limits.FunctionBody(body)
 	return size
-}
-
-func answer(made upload.Created) contract.Session {
-	out := contract.Session{
-		UploadSessionID: made.Session.ID,
-		ArtifactID:      made.Session.Artifact,
-		RevisionID:      made.Session.Revision,
-		Status:          string(upload.Pending),
-		ExpiresAt:       contract.At(made.Session.ExpiresAt),
-		Files:           make([]contract.UploadTarget, len(made.Files)),
-	}
-	for n, f := range made.Files {
-		out.Files[n] = contract.UploadTarget{Status: "reused", Path: f.Path}
-		if f.Put.URL != "" {
-			expires := contract.At(f.Put.Expires)
-			out.Files[n] = contract.UploadTarget{
-				Status:          "upload_required",
-				Path:            f.Path,
-				PutURL:          f.Put.URL,
-				RequiredHeaders: f.Put.Headers,
-				ExpiresAt:       &expires,
-			}
-		}
-	}
-	return out
 }
 
 type sessionInput struct {
@@ -118,16 +93,5 @@ func (h *Host) finalize(ctx context.Context, request *web.Request, _ *sessionInp
 	if err != nil {
 		return contract.Finalized{}, err
 	}
-	return contract.Finalized{
-		UploadSessionID: draft.Session,
-		ArtifactID:      draft.Artifact,
-		RevisionID:      draft.Revision,
-		Status:          string(artifact.Draft),
-		Title:           draft.Title,
-		Entrypoint:      draft.Entrypoint,
-		FileCount:       draft.FileCount,
-		SizeBytes:       draft.Size,
-		Warnings:        draft.Warnings.Wire(h.Uploads.Loads),
-		WarningsOmitted: draft.Warnings.More,
-	}, nil
+	return wire.Finalized(draft, h.Uploads.Loads), nil
 }

@@ -131,13 +131,25 @@ func createBucket(backend *posix.Posix, o options) error {
 	}, acl)
 	var known s3err.S3Error
 	if errors.As(err, &known) && known.BaseError().Code == "BucketAlreadyOwnedByYou" {
-		return nil
+		err = nil
+	}
+	if err == nil {
+		err = backend.PutBucketCors(context.Background(), o.bucket, []byte(browserPuts))
 	}
 	if err != nil {
 		return fmt.Errorf("create bucket %s: %w", o.bucket, err)
 	}
 	return nil
 }
+
+// browserPuts is the rule that a deployment's bucket has for pages of the app,
+// here for those of every stack on this machine, because tests share a bucket.
+const browserPuts = `<CORSConfiguration><CORSRule>
+<AllowedOrigin>http://localhost:*</AllowedOrigin>
+<AllowedMethod>PUT</AllowedMethod>
+<AllowedHeader>if-none-match</AllowedHeader><AllowedHeader>x-amz-checksum-sha256</AllowedHeader>
+<MaxAgeSeconds>600</MaxAgeSeconds>
+</CORSRule></CORSConfiguration>`
 
 // asOwner is a context that names the owner of a new bucket under the plain
 // string key that versitygw reads.

@@ -7,10 +7,8 @@ import (
 	"strings"
 
 	"vitrine/cmd/vitrine/failure"
+	"vitrine/shared/publishing/leftout"
 )
-
-// entrypoints are the default entrypoints, by preference.
-var entrypoints = []string{"index.html", "index.md", "README.md", "index.htm"}
 
 // chooseEntrypoint returns the entrypoint: wanted if it is published, or else a default name, or else the first file.
 // listing reports that readers get the list of files instead, because none of several files was named or has such a
@@ -31,8 +29,8 @@ func chooseEntrypoint(files []File, wanted string) (entrypoint string, listing b
 			"the entrypoint %q is not among the published files", wanted).
 			Advise("Name the file to open first: --entrypoint FILE, for example %s", strings.Join(candidates(files), ", "))
 	}
-	if i := slices.IndexFunc(entrypoints, has); i >= 0 {
-		return entrypoints[i], false, nil
+	if i := slices.IndexFunc(leftout.Entrypoints, has); i >= 0 {
+		return leftout.Entrypoints[i], false, nil
 	}
 	return files[0].Path, len(files) > 1, nil
 }

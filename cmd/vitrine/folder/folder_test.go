@@ -16,6 +16,7 @@ import (
 	"vitrine/scripts/testkit/disk"
 	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/fault"
+	"vitrine/shared/publishing/leftout"
 )
 
 // writeFiles makes a folder with the given files.
@@ -292,7 +293,7 @@ func TestIgnorePatterns(t *testing.T) {
 
 func TestAHugeIgnoreFileIsCut(t *testing.T) {
 	huge := append(bytes.Repeat([]byte("# filler\n"), maxIgnore/9+1), "index.html\n"...)
-	if f := open(t, writeFiles(t, map[string]string{"index.html": "x", ownIgnore: string(huge)})); len(f.Files) != 1 {
+	if f := open(t, writeFiles(t, map[string]string{"index.html": "x", leftout.Ignore: string(huge)})); len(f.Files) != 1 {
 		t.Errorf("files %v", f.Files)
 	}
 }

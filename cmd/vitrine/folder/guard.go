@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"vitrine/cmd/vitrine/failure"
+	"vitrine/shared/publishing/leftout"
 )
 
 // Refused is a file that is not published because it may contain a secret, or a folder of such files. A folder ends
@@ -51,11 +52,11 @@ func newGuard(rq Request, root string) guard {
 // file returns why a file below the root is refused, "" if it is not.
 func (g guard) file(p string) string {
 	all := g.parts(p)
-	if dir := secretFolder(all[:len(all)-1]); dir != "" {
+	if dir := leftout.SecretFolder(all[:len(all)-1]); dir != "" {
 		return "credentials are stored in " + dir
 	}
 	for end := len(g.above); end < len(all); end++ {
-		if isSecretFile(all[:end+1]) {
+		if leftout.IsSecretFile(all[:end+1]) {
 			return byName
 		}
 	}
@@ -68,7 +69,7 @@ func (g guard) folder(p string, info fs.FileInfo) string {
 	switch {
 	case g.keepsLogins(info):
 		return isLogin
-	case isSecretFile(g.parts(p)) && !g.allowsBelow(p):
+	case leftout.IsSecretFile(g.parts(p)) && !g.allowsBelow(p):
 		return byName
 	}
 	return ""
@@ -84,6 +85,9 @@ func (g guard) allowsBelow(folder string) bool {
 	}
 	return false
 }
+
+// parts splits a path of the system into its parts, in lower case, because some file systems ignore case.
+func parts(p string) []string { return strings.Split(strings.ToLower(filepath.ToSlash(p)), "/") }
 
 func (g guard) parts(p string) []string { return slices.Concat(g.above, parts(p)) }
 
@@ -119,12 +123,12 @@ func (g guard) root(at place, isDir bool) error {
 			dirs = all[:len(all)-1]
 		}
 		why := ""
-		switch dir := secretFolder(dirs); {
+		switch dir := leftout.SecretFolder(dirs); {
 		case dir != "":
 			why = "credentials are stored in " + dir
-		case slices.Contains(all, gitFolder):
-			why = "a " + gitFolder + " contains addresses with passwords, and everything that was ever committed"
-		case !isDir && isSecretFile(all):
+		case slices.Contains(all, leftout.Git):
+			why = "a " + leftout.Git + " contains addresses with passwords, and everything that was ever committed"
+		case !isDir && leftout.IsSecretFile(all):
 			why = byName
 		}
 		if why != "" && (isDir || !g.allowed[filepath.Base(at.absolute)]) {

@@ -12,45 +12,11 @@ import (
 	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/publishing/leftout"
 )
-
-// secretNames are paths that look like files of credentials, harmlessNames similar ones that do not.
-var (
-	secretNames = []string{
-		".env", ".env.local", ".ENV", "prod.env", ".env~", ".envrc", ".env.swp", ".prod.env.swp", "#prod.env#",
-		".#prod.env", "a/b/.env", "server.pem", "tls.KEY", "tls.key.bak", "id_rsa", "id_rsa.pub", "id_ed25519",
-		"key.p8", "cert.p12", "store.jks", "private.asc", "my-secret-key.asc", ".npmrc", ".netrc", "_netrc",
-		".git-credentials", ".config/git/credentials", "Credentials.json", "service-account-prod.json",
-		"client_secret_123.json", "terraform.tfstate", "terraform.tfstate.backup", "prod.tfvars",
-		".docker/config.json", "x/.docker/config.json", ".cargo/credentials", ".m2/settings.xml", ".bash_history",
-		".bash_history.swp", ".node_repl_history", ".local/share/fish/fish_history", ".config/gh/hosts.yml",
-		"secrets.yaml", "old.env.orig",
-	}
-	harmlessNames = []string{
-		"env", "environment.js", "my.env.js", "env.html", "keys.txt", "key", "pem.html", "monkey", "ssh",
-		"index.html", "config.json", "docker/config.json", "settings.xml", "hosts.yml", "credentials",
-		"credentials.html", "credentials/index.html", "secrets.html", "secrets.md", "signature.asc",
-		"release.tar.gz.asc", "history.md", "bash_history.md", "browser_history/index.html", "auth.json",
-		"package.json", "package-lock.json", "~", "#", "##", ".#", ".swp", "account.json", "tokens.css",
-		"gradle.properties",
-	}
-)
-
-func TestNamesOfSecretFiles(t *testing.T) {
-	for _, name := range secretNames {
-		if !isSecretFile(parts(name)) {
-			t.Errorf("%s does not look like a secret", name)
-		}
-	}
-	for _, name := range harmlessNames {
-		if isSecretFile(parts(name)) {
-			t.Errorf("%s looks like a secret", name)
-		}
-	}
-}
 
 func TestFoldersOfCredentials(t *testing.T) {
-	expect.Results(t, func(name string) string { return secretFolder(parts(name)) }, map[string]string{
+	expect.Results(t, func(name string) string { return leftout.SecretFolder(parts(name)) }, map[string]string{
 		"/home/me/.ssh":             ".ssh",
 		"/home/me/.AWS/sso/cache":   ".aws",
 		"/home/me/.config/gcloud/x": ".config/gcloud",

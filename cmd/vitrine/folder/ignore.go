@@ -10,13 +10,12 @@ import (
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing/format/gitignore"
+
+	"vitrine/shared/publishing/leftout"
 )
 
-// Ignore files, both in the syntax of .gitignore.
-const (
-	ownIgnore = ".artifactignore"
-	gitIgnore = ".gitignore"
-)
+// gitIgnore is the other ignore file, of the same syntax.
+const gitIgnore = ".gitignore"
 
 // maxIgnore bounds an ignore file in bytes.
 const maxIgnore = 1 << 20
@@ -27,7 +26,7 @@ type ignores struct{ own, git []gitignore.Pattern }
 
 // in returns the patterns in effect in dir: those of the folders above it and its own.
 func (ig ignores) in(dir string, root *os.Root, useGit bool) (ignores, error) {
-	own, err := readPatterns(root, dir, ownIgnore)
+	own, err := readPatterns(root, dir, leftout.Ignore)
 	if err != nil {
 		return ig, err
 	}

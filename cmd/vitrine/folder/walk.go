@@ -10,6 +10,7 @@ import (
 
 	"vitrine/cmd/vitrine/failure"
 	"vitrine/shared/platform/fault"
+	"vitrine/shared/publishing/leftout"
 )
 
 // walk collects the files of a folder to publish.
@@ -56,7 +57,7 @@ func (w *walk) rules(dir string, above ignores) (ignores, error) {
 
 func (w *walk) entry(p string, e fs.DirEntry, rules ignores) error {
 	switch {
-	case isNoise(e.Name()):
+	case leftout.IsNoise(e.Name()):
 		w.skip(p, e.IsDir())
 	case !w.guard.allowed[p] && rules.match(p, e.IsDir()):
 		w.skip(p, e.IsDir())
@@ -101,7 +102,7 @@ func (w *walk) folder(p string, e fs.DirEntry, rules ignores) error {
 	before := len(w.files)
 	err = w.dir(p, rules)
 	// Folders for credentials are often readable by their owner only.
-	if dir := secretFolder(w.guard.parts(p)); err != nil && dir != "" && len(w.files) == before {
+	if dir := leftout.SecretFolder(w.guard.parts(p)); err != nil && dir != "" && len(w.files) == before {
 		w.skipped.Secrets = append(w.skipped.Secrets, Refused{p + "/", "credentials are stored in " + dir})
 		return nil
 	}
@@ -129,7 +130,7 @@ func (w *walk) link(p string) error {
 	if inside && w.refuses(p, target) {
 		return nil
 	}
-	publishable := inside && !slices.ContainsFunc(strings.Split(target, "/"), isNoise)
+	publishable := inside && !slices.ContainsFunc(strings.Split(target, "/"), leftout.IsNoise)
 	if publishable {
 		ignored, err := w.ignores(target)
 		if err != nil {

@@ -27,6 +27,7 @@ type ArtifactPage struct {
 	// Linked and Following describe links on other pages: Linked that some may not be over, Following that one is a share
 	// link that works.
 	Linked, Following bool
+	Upload            *Upload // nil: no revision can be published
 	Once              string
 	Name              string // the title as it was typed
 	Error             string // what is wrong with it

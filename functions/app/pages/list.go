@@ -94,6 +94,7 @@ func (s Search) Fields() []Field {
 type Artifacts struct {
 	Layout
 	APIURL string
+	AppURL string
 	MCPURL string // empty: there is no MCP host
 	Items  []Artifact
 	Pages

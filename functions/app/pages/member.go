@@ -79,12 +79,14 @@ type Limits struct {
 type Overview struct {
 	Layout
 	APIURL string
+	AppURL string
 	MCPURL string // empty: there is no MCP host
 	Recent []Artifact
 	Limits Limits
 	Counts *Counts   // nil: they could not be counted
 	Left   *int      // new artifacts that may be published today; nil: not known
 	Due    *Standing // of a subscription that needs attention; nil: of none
+	Upload *Upload   // nil: the member may not publish
 	Recorded
 }
 

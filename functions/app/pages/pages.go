@@ -97,6 +97,7 @@ func places(page *template.Template) *sync.Pool {
 // shared are the templates of the layout and of parts of pages.
 var shared = []string{
 	"layout.html", "parts.html", "panel.html", "strip.html", "admin-parts.html", "export.html", "delete-section.html",
+	"upload.html",
 }
 
 // parse parses the layout, the shared parts and each page, and returns the pages by name.

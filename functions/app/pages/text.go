@@ -23,7 +23,11 @@ var functions = template.FuncMap{
 	"site":    func() Site { return Site{} },
 	"machine": machine,
 	"plural":  plural,
+	"command": func(id, text string) command { return command{id, text} },
 }
+
+// command is a command line with a button that copies it; ID is that of its element.
+type command struct{ ID, Text string }
 
 // maxShownRunes is how much of a user-controlled text a page shows.
 const maxShownRunes = 200

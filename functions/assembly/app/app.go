@@ -27,6 +27,7 @@ func Handler(s *assembly.Services, log *slog.Logger) (http.Handler, error) {
 		Limiter:   limiter,
 		Loads:     s.Config.Policy.Loads,
 		Now:       s.Config.Now,
+		PutOrigin: s.Blobs.PutOrigin(),
 		Brand:     s.Config.Policy.Brand,
 		Manual:    s.Manual(),
 		NoReports: !s.Config.Policy.ReportAbuse,
@@ -59,6 +60,7 @@ func artifacts(s *assembly.Services, h *app.Host, limiter *rate.Limiter) error {
 		return err
 	}
 	h.Artifacts = service
+	h.Uploads = s.Uploads()
 	h.Links = s.Links(service)
 	h.Exports = s.Exports(service.URLs, limiter)
 	views := s.Views(service, limiter)

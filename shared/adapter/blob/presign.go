@@ -104,6 +104,19 @@ func (s *Store) atEdge(signed, name string) (string, error) {
 	return s.edge + strings.TrimPrefix(signed, origin), nil
 }
 
+// PutOrigin returns the origin of the URLs that Presign returns: the edge, or the host of the bucket. It is empty if the
+// client has no endpoint for the bucket.
+func (s *Store) PutOrigin() string {
+	if s.edge != "" {
+		return s.edge
+	}
+	at, settled := s.client.Options().EndpointResolverV2.(*place)
+	if !settled {
+		return ""
+	}
+	return at.at.URI.Scheme + "://" + at.at.URI.Host
+}
+
 // signer gets credentials that last long enough for a URL.
 type signer struct {
 	provider aws.CredentialsProvider

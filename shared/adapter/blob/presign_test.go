@@ -121,6 +121,21 @@ func TestABucketInThePathCannotGoThroughTheEdge(t *testing.T) {
 	presign(t, blob.New(client, "bucket", ""), nil, time.Minute) // S3 itself takes it
 }
 
+func TestTheOriginOfUploadsIsThatOfTheirURLs(t *testing.T) {
+	path := newOfflineClient(fixed(), func(o *s3.Options) { o.UsePathStyle = true })
+	for name, s := range map[string]*blob.Store{
+		"the bucket":           blob.New(newOfflineClient(fixed()), "bucket", ""),
+		"a bucket in the path": blob.New(path, "bucket", ""),
+		"the edge":             blob.New(newOfflineClient(fixed()), "bucket", "https://upload.example/"),
+	} {
+		target := presign(t, s, nil, time.Minute)
+		u := expect.Value(url.Parse(target.URL))(t)
+		if got := s.PutOrigin(); got != u.Scheme+"://"+u.Host {
+			t.Errorf("%s: %s, but URLs are %s", name, got, target.URL)
+		}
+	}
+}
+
 // fakeProvider returns credentials one after the other; a life of 0 makes the retrieval fail.
 type fakeProvider struct {
 	lives []time.Duration

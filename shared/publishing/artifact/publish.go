@@ -119,6 +119,18 @@ func (s *Service) Publish(ctx context.Context, by credential.Actor, t Target) (P
 	return s.sign(by, t, result)
 }
 
+// PublishNamed is Publish for a caller that has read neither the artifact nor the revision.
+func (s *Service) PublishNamed(
+	ctx context.Context, by credential.Actor, c idempotency.Command, a id.Artifact, r id.Revision,
+) (PublishedRevision, error) {
+	t := Target{Command: c, RequestedID: a}
+	var err error
+	if t.Artifact, t.Revision, err = s.draft(ctx, by, a, r); err != nil {
+		return PublishedRevision{}, err
+	}
+	return s.Publish(ctx, by, t)
+}
+
 // forgetAnother drops a record that published the revision under another artifact than the requested one. Its result
 // must not be replayed, because the requested artifact has no such revision.
 func (t *Target) forgetAnother(now time.Time) {

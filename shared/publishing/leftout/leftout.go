@@ -1,32 +1,33 @@
-package folder
+// Package leftout says by their names which files of a folder are not published, and which of the others opens first.
+package leftout
 
 import (
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 )
 
-// gitFolder contains remotes with their passwords, and the whole history.
-const gitFolder = ".git"
-
-// noise are names that are never published, at any depth.
-var noise = []string{
-	gitFolder, ".svn", ".hg", ".idea", ".vscode", "node_modules", "__pycache__", ".venv", ".ds_store", "thumbs.db",
-	ownIgnore,
-}
-
-func isNoise(name string) bool { return slices.Contains(noise, strings.ToLower(name)) }
-
-// secretFolders are folders for credentials, in lower case: the last parts of their paths.
-var secretFolders = split(
-	".ssh", ".gnupg", ".aws", ".azure", ".kube", ".oci", ".password-store", ".zsh_sessions", ".config/gcloud",
-	".config/vitrine",
+const (
+	// Git contains remotes with their passwords, and the whole history.
+	Git = ".git"
+	// Ignore lists files that are not published either.
+	Ignore = ".artifactignore"
 )
 
-// secretFiles are patterns of files that usually contain credentials, in lower case: the last parts of their paths. A
-// name that is harmless elsewhere is listed with its folder.
-var secretFiles = split(
+// Noise are names of files and folders that are never published, at any depth, in lower case.
+var Noise = []string{
+	Git, ".svn", ".hg", ".idea", ".vscode", "node_modules", "__pycache__", ".venv", ".ds_store", "thumbs.db", Ignore,
+}
+
+// SecretFolders are folders for credentials, in lower case: the last parts of their paths.
+var SecretFolders = []string{
+	".ssh", ".gnupg", ".aws", ".azure", ".kube", ".oci", ".password-store", ".zsh_sessions", ".config/gcloud",
+	".config/vitrine",
+}
+
+// SecretFiles are patterns of files that usually contain credentials, in lower case: the last parts of their paths, in
+// which * is any text. A name that is harmless elsewhere is listed with its folder.
+var SecretFiles = []string{
 	// environments
 	".env", ".env.*", "*.env", ".envrc", ".envrc.*", "local.settings.json",
 	// private keys and stores of keys
@@ -59,20 +60,30 @@ var secretFiles = split(
 	// histories of shells and the like
 	".*_history", ".*-history", ".histfile", ".history", ".rhistory", ".dbshell", "fish_history",
 	"consolehost_history.txt",
-)
+}
 
-func split(paths ...string) (patterns [][]string) {
+// Backups are the ends that editors give to the names of copies, so that a copy is judged as its original is. Vim's
+// begin with a dot, too.
+var Backups = []string{"~", ".bak", ".backup", ".old", ".orig", ".save", ".copy", ".swp", ".swo", ".swn"}
+
+// Entrypoints are the names of files that open first, by preference.
+var Entrypoints = []string{"index.html", "index.md", "README.md", "index.htm"}
+
+var secretFolders, secretFiles = split(SecretFolders), split(SecretFiles)
+
+func split(paths []string) (patterns [][]string) {
 	for _, p := range paths {
 		patterns = append(patterns, strings.Split(p, "/"))
 	}
 	return patterns
 }
 
-// parts splits a path of the system into its parts, in lower case, because some file systems ignore case.
-func parts(p string) []string { return strings.Split(strings.ToLower(filepath.ToSlash(p)), "/") }
+// IsNoise reports whether a name is one of Noise.
+func IsNoise(name string) bool { return slices.Contains(Noise, strings.ToLower(name)) }
 
-// secretFolder returns the path up to its folder for credentials, "" without one.
-func secretFolder(parts []string) string {
+// SecretFolder returns the folder for credentials that is on a path, "" without one. The parts of the path are in lower
+// case.
+func SecretFolder(parts []string) string {
 	for end := range parts {
 		for _, pattern := range secretFolders {
 			if endsIn(parts[:end+1], pattern) {
@@ -83,8 +94,9 @@ func secretFolder(parts []string) string {
 	return ""
 }
 
-// isSecretFile reports whether a path looks like a file of credentials, or an editor's copy of one.
-func isSecretFile(parts []string) bool {
+// IsSecretFile reports whether a path looks like a file of credentials, or an editor's copy of one. Its parts are in
+// lower case.
+func IsSecretFile(parts []string) bool {
 	last := len(parts) - 1
 	for _, name := range originals(parts[last]) {
 		named := append(slices.Clone(parts[:last]), name)
@@ -117,14 +129,9 @@ func originals(name string) []string {
 	if inner, ok := strings.CutPrefix(name, ".#"); ok {
 		names = append(names, inner)
 	}
-	for _, end := range []string{".swp", ".swo", ".swn"} { // Vim adds a dot to names without one
+	for _, end := range Backups {
 		if inner, ok := strings.CutSuffix(name, end); ok {
 			names = append(names, inner, strings.TrimPrefix(inner, "."))
-		}
-	}
-	for _, end := range []string{"~", ".bak", ".backup", ".old", ".orig", ".save", ".copy"} {
-		if inner, ok := strings.CutSuffix(name, end); ok {
-			names = append(names, inner)
 		}
 	}
 	return names

@@ -1,0 +1,196 @@
+// Publishes files that were chosen, dropped or pasted: shows what will be published, then sends it. Without it the page
+// says what to do instead.
+
+import { bytes, choose, dropped, Judge, passed, pasted, picked, total } from "./choose.js";
+import { Transfer } from "./transfer.js";
+
+const root = document.querySelector('[data-part="upload"]');
+const part = (name) => root.querySelector(`[data-part="${name}"]`);
+const { rules, limits, artifact, title: stored } = JSON.parse(root.dataset.upload);
+const judge = new Judge(rules);
+const shownFiles = 200;
+
+let files = []; // that will be published
+let transfer; // that runs, or may be tried again
+let run = 0; // the newest attempt: an older one must not touch the page any more
+let busy = false;
+
+// show shows one of the steps, and moves the focus there.
+function show(step) {
+  for (const name of ["zone", "plan", "sending"]) part(name).hidden = name !== step;
+  if (step !== "zone") part(step).focus();
+}
+
+const say = (text) => (part("said").textContent = text);
+
+function fail(text) {
+  part("problem").textContent = text;
+  part("problem").hidden = !text;
+}
+
+// plan shows what of the chosen files will be published.
+function plan(chosen, title) {
+  if (busy || !chosen.length) return;
+  const choice = choose(chosen, judge);
+  files = choice.files;
+  part("title").value = stored || title || choice.title;
+  part("total").textContent = total(files);
+  list(part("files"), files.map(({ path, file }) => `${path} (${bytes(file.size)})`));
+  list(part("left"), Array.from(choice.left, ([path, why]) => `${path}: ${why}`));
+  part("left-out").hidden = choice.left.size === 0;
+  const names = files.map(({ path }) => path);
+  const first = rules.entrypoints.find((name) => names.includes(name)) ?? (names.length === 1 ? names[0] : "");
+  const options = names.map((name) => new Option(name, name, false, name === first));
+  if (names.length > 1) options.unshift(new Option("The list of files", "", false, first === ""));
+  part("entrypoint").replaceChildren(...options);
+  const problem = passed(files, limits);
+  fail(problem);
+  part("publish").disabled = Boolean(problem);
+  transfer = undefined;
+  say("");
+  show("plan");
+}
+
+function list(to, lines) {
+  const items = lines.slice(0, shownFiles).map((line) => {
+    const item = document.createElement("li");
+    item.append(Object.assign(document.createElement("bdi"), { textContent: line }));
+    return item;
+  });
+  if (lines.length > shownFiles) {
+    items.push(Object.assign(document.createElement("li"), { textContent: `and ${lines.length - shownFiles} more` }));
+  }
+  to.replaceChildren(...items);
+}
+
+// hash reads all files in the worker and gives each its SHA-256.
+function hash(tell) {
+  const hashed = files;
+  const worker = new Worker(root.dataset.worker);
+  let read = 0;
+  let missing = hashed.length;
+  return new Promise((done, failed) => {
+    worker.onmessage = ({ data }) => {
+      if (data.failed) failed(new Error(`“${hashed[data.id].path}” cannot be read. Choose the files again.`));
+      if (data.read) tell((read += data.read));
+      if (!data.sha256) return;
+      hashed[data.id].sha256 = data.sha256;
+      if (--missing === 0) done();
+    };
+    worker.onerror = () => failed(new Error("The files cannot be read in this browser."));
+    hashed.forEach(({ file }, id) => worker.postMessage({ id, file }));
+  }).finally(() => worker.terminate());
+}
+
+const words = {
+  reading: "Reading the files",
+  sending: "Sending the files",
+  waiting: "Trying again in a moment",
+  offline: "Waiting for the network",
+  paused: "Paused",
+  finishing: "Publishing",
+};
+
+function progress(state, n) {
+  const all = files.reduce((sum, { file }) => sum + file.size, 0);
+  part("bar").max = all || 1;
+  part("bar").value = n;
+  if (state) say(words[state]);
+  part("amount").textContent = `${bytes(n)} of ${bytes(all)}`;
+  part("pause").hidden = !["sending", "waiting", "offline", "paused"].includes(state);
+  part("pause").textContent = state === "paused" ? "Go on" : "Pause";
+}
+
+async function publish() {
+  const mine = ++run;
+  const tell = (state, n) => mine === run && progress(state, n);
+  busy = true;
+  fail("");
+  part("again").hidden = true;
+  show("sending");
+  try {
+    if (!transfer) {
+      tell("reading", 0);
+      await hash((n) => tell("reading", n));
+      if (mine !== run) return;
+      const first = part("entrypoint").value;
+      transfer = new Transfer({
+        artifact_id: artifact || undefined,
+        title: part("title").value.trim(),
+        entrypoint: first || files[0].path,
+        listing: first === "",
+      }, files, ({ state, sent }) => tell(state, sent));
+    }
+    const made = await transfer.run();
+    if (mine !== run) return;
+    busy = false;
+    if (!made.unchanged) return location.assign(made.path);
+    show("zone");
+    say("Nothing changed: the newest revision has these files already, so no revision was made.");
+  } catch (error) {
+    if (mine !== run) return;
+    busy = false;
+    say("");
+    fail(error.message);
+    part("pause").hidden = true;
+    // What was refused for good is planned anew; else the same steps go on.
+    part("again").hidden = !error.passing && error.status !== undefined;
+    if (!part("again").hidden) part("again").focus();
+  }
+}
+
+function restart() {
+  run++; // what still runs has no effect on the page
+  transfer?.end();
+  transfer = undefined;
+  files = [];
+  busy = false;
+  fail("");
+  say("");
+  show("zone");
+}
+
+part("plan").addEventListener("submit", (event) => {
+  event.preventDefault();
+  publish();
+});
+part("again").addEventListener("click", publish);
+part("pause").addEventListener("click", () => (transfer.paused ? transfer.resume() : transfer.pause()));
+for (const button of root.querySelectorAll("[data-restart]")) button.addEventListener("click", restart);
+
+for (const name of ["choose-files", "choose-folder"]) {
+  const input = part(name).nextElementSibling;
+  part(name).addEventListener("click", () => input.click());
+  input.addEventListener("change", () => {
+    plan(picked(input.files));
+    input.value = "";
+  });
+}
+part("choose-folder").hidden = !("webkitdirectory" in HTMLInputElement.prototype);
+
+// Files may be dropped anywhere on the page, because a browser leaves the page for a file that misses the zone.
+const carriesFiles = (event) => event.dataTransfer?.types.includes("Files");
+addEventListener("dragover", (event) => {
+  if (!carriesFiles(event)) return;
+  event.preventDefault();
+  part("zone").classList.add("over");
+});
+addEventListener("dragleave", () => part("zone").classList.remove("over"));
+addEventListener("drop", async (event) => {
+  part("zone").classList.remove("over");
+  if (!carriesFiles(event)) return;
+  event.preventDefault();
+  plan(await dropped(event.dataTransfer, judge));
+});
+addEventListener("paste", (event) => {
+  if (event.target.closest?.("input, textarea")) return;
+  const clip = pasted(event.clipboardData);
+  if (!clip) return;
+  event.preventDefault();
+  plan(clip.chosen, clip.title);
+});
+addEventListener("beforeunload", (event) => {
+  if (busy) event.preventDefault();
+});
+
+show("zone");
