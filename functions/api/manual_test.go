@@ -26,5 +26,6 @@ func TestDocumentsOfTheManualAreAtTheAppHost(t *testing.T) {
 			t.Errorf("POST %s: %s", path, r.Status)
 		}
 	}
-	expect.Has(t, "a path beside them", a.send(t, "GET", "/.well-known/agent-skills/other.json", "").body, `"code":"not_found"`)
+	beside := a.send(t, "GET", "/.well-known/agent-skills/other.json", "").body
+	expect.Has(t, "a path beside them", beside, `"code":"not_found"`)
 }

@@ -115,7 +115,7 @@ func TestRoutes(t *testing.T) {
 		{"GET", "/assets/0011223344556677/vitrine.css", "", 200, "text/css; charset=utf-8", "no-store", "light-dark("},
 		{"GET", "/assets/" + pages.Build() + "/none.css", "", 404, html, "no-store", "Nothing on show here"},
 		{"GET", "/healthz", "", 200, "application/json", "no-store", `{"ok":true,"app":"app"}`},
-		{"GET", "/robots.txt", "", 200, "text/plain; charset=utf-8", "public, max-age=3600", "Disallow: /\n"},
+		{"GET", "/robots.txt", "", 200, "text/plain; charset=utf-8", "public, max-age=3600", "\nAllow: /skill.md\nAllow: "},
 		{"GET", "/.well-known/gpc.json", "", 200, "application/json", "public, max-age=300", `"gpc":true`},
 		{"GET", "/none", "", 404, html, "no-store", "Nothing on show here"},
 		{"POST", "/none", "", 404, html, "no-store", "Nothing on show here"},

@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"strings"
 
 	"vitrine/functions/app/pages"
 	"vitrine/functions/wire"
@@ -15,10 +16,13 @@ import (
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/manual"
 )
 
-// robots allows crawlers the front page alone, because every other address belongs to a member or a link.
-const robots = "User-agent: *\nAllow: /$\nAllow: /assets/\nDisallow: /\n"
+// robots allows crawlers, and programs of agents that obey the same rules, the front page and the manual alone, because
+// every other address belongs to a member or a link.
+var robots = "User-agent: *\nAllow: /$\nAllow: /assets/\nAllow: " + strings.Join(manual.Paths(), "\nAllow: ") +
+	"\nDisallow: /\n"
 
 // openRoutes are open to everybody: the front page, the viewer of access links, and what they load.
 func (h *Host) openRoutes() []route {

@@ -23,7 +23,10 @@ func TestEachDocumentOfTheManualIsServed(t *testing.T) {
 	if want := slices.Sorted(maps.Keys(documents)); !slices.Equal(paths, want) {
 		t.Fatalf("routes %q, documents %q", paths, want)
 	}
+	rules := text(t, send(handler, "GET", "/robots.txt", ""))
+	expect.Has(t, "the rules for crawlers", rules, "\nDisallow: /\n")
 	for path, want := range documents {
+		expect.Has(t, "the rules for crawlers", rules, "\nAllow: "+path+"\n")
 		r := send(handler, "GET", path, "")
 		if got := wantAnswer(t, path, r, http.StatusOK); got != want.Body {
 			t.Errorf("%s: %.300q", path, got)

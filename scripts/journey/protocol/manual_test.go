@@ -41,14 +41,18 @@ func TestADeploymentExplainsItselfToWhoeverKnowsTheAddressOfItsAPI(t *testing.T)
 		}
 	}
 	skill := string(read["/skill.md"].Body)
-	for path, status := range map[string]int{"/.well-known/vitrine": 200, "/v1/whoami": 401, "/none": 404, "/skill.md": 302} {
+	for path, status := range map[string]int{
+		"/.well-known/vitrine": 200, "/v1/whoami": 401, "/none": 404, "/skill.md": 302,
+	} {
 		a := s.Get(t, s.Origins.API+path)
 		version := a.Header.Get(manual.VersionHeader)
 		if a.Status != status || len(version) != 12 || !strings.Contains(skill, "\n  version: \""+version+"\"\n") {
 			t.Errorf("%s answers %d with the version %q, and the skill is %.400s", path, a.Status, version, skill)
 		}
 	}
-	var index struct{ Skills []struct{ URL, Digest string } }
+	var index struct {
+		Skills []struct{ URL, Digest string }
+	}
 	expect.OK(t, json.Unmarshal(read["/.well-known/agent-skills/index.json"].Body, &index))
 	for _, entry := range index.Skills {
 		if got := manual.Digest(string(read[entry.URL].Body)); got != entry.Digest {

@@ -87,7 +87,8 @@ func (m Manual) index() string {
 // firstDay is the earliest time that archives can have.
 var firstDay = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// archive returns a zip of the skill. The same skill gives the same bytes, because it is stored as it is and has a fixed time.
+// archive returns a zip of the skill. The same skill gives the same bytes, because it is stored as it is, with a fixed
+// time.
 func (m Manual) archive() string {
 	var to bytes.Buffer
 	archive := zip.NewWriter(&to)
@@ -99,7 +100,7 @@ func (m Manual) archive() string {
 		UncompressedSize64: uint64(len(m.Skill)),
 	}
 	head.SetMode(0o644)
-	head.SetModTime(firstDay) //nolint:staticcheck // CreateRaw writes these fields as they are, and does not look at Modified
+	head.SetModTime(firstDay) //nolint:staticcheck // CreateRaw writes these fields as they are, and ignores Modified
 	file, err1 := archive.CreateRaw(&head)
 	if err1 != nil {
 		panic(err1) // a buffer takes everything

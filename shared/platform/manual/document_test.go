@@ -97,7 +97,8 @@ func TestTheSkillNamesCodesThatThereAre(t *testing.T) {
 	for _, code := range fault.Codes() {
 		known[string(code)] = true
 	}
-	rows := regexp.MustCompile("(?m)^\\| (`[a-z_`, ]+`) \\| [A-Z]").FindAllStringSubmatch(manual.New(deployment()).Skill, -1)
+	row := regexp.MustCompile("(?m)^\\| (`[a-z_`, ]+`) \\| [A-Z]")
+	rows := row.FindAllStringSubmatch(manual.New(deployment()).Skill, -1)
 	if len(rows) < 9 {
 		t.Fatalf("%d rows", len(rows))
 	}

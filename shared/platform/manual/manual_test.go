@@ -61,7 +61,8 @@ func TestTheTextsSpeakOfThisDeployment(t *testing.T) {
 			continue
 		}
 		expect.Has(t, path, text, "https://app.test", "https://api.test", "https://upload.test", "https://mcp.test",
-			"100 files, 10 MiB a file, 25 MiB an artifact, 100 new artifacts a day, 100 revisions of an artifact, 120 calls a minute.",
+			"100 files, 10 MiB a file, 25 MiB an artifact, 100 new artifacts a day, 100 revisions of an artifact, ",
+			"120 calls a minute.",
 			"Without an account: 100 files, 10 MiB a file, 25 MiB an artifact, 20 new artifacts a day, ",
 			"the header `Vitrine-Skill`")
 	}
@@ -151,8 +152,9 @@ func TestTheSkillHasTheNumbersOfTheDeployment(t *testing.T) {
 	p.FileSize, p.ArtifactSize, p.FileCount, p.MaxLife = 512<<10, 1_000_000, 7, limits.Forever
 	p.NewArtifactsPerDay, p.Revisions = 3, 9
 	change(p)
-	expect.Has(t, "the skill", manual.New(d).Skill, "at most 512 KiB", "7 files, 512 KiB a file, 1000000 bytes an artifact",
-		"3 new artifacts", "9 revisions", "3 days after it was made unless the workspace chose otherwise. "+
+	expect.Has(t, "the skill", manual.New(d).Skill, "at most 512 KiB",
+		"7 files, 512 KiB a file, 1000000 bytes an artifact", "3 new artifacts", "9 revisions",
+		"3 days after it was made unless the workspace chose otherwise. "+
 			"`expires_at` is in the year 2100 for what does not expire. New")
 	p.FileSize, p.DefaultLife = 50*limits.MiB, limits.Forever
 	for scripts, want := range map[limits.Scripts]string{

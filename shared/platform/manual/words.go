@@ -14,9 +14,9 @@ import (
 func (d Deployment) where() string {
 	if d.anywhere {
 		return "This copy belongs to no deployment. The address of yours is in the environment variable VITRINE_URL; if it " +
-			"is not set, ask the person for it. `curl -fsSL \"$VITRINE_URL/skill.md\"` prints the copy with the hosts, limits and " +
-			"rules of that deployment: go on with that one if you can. `curl -fsS \"$VITRINE_URL/.well-known/vitrine\"` names " +
-			"its hosts: APP_URL below stands for app_url there, and so do UPLOAD_URL, CONTENT_URL and MCP_URL."
+			"is not set, ask the person for it. `curl -fsSL \"$VITRINE_URL/skill.md\"` prints the copy with the hosts, limits " +
+			"and rules of that deployment: go on with that one if you can. `curl -fsS \"$VITRINE_URL/.well-known/vitrine\"` " +
+			"names its hosts: APP_URL below stands for app_url there, and so do UPLOAD_URL, CONTENT_URL and MCP_URL."
 	}
 	about := fmt.Sprintf("This is about the deployment at %s. Every answer of %s has the header `%s`: if that is not the "+
 		"`version` of your copy of the skill, the copy is stale, and %s/skill.md is the one that holds.",
@@ -32,8 +32,8 @@ func (d Deployment) server() string {
 	if d.anywhere {
 		return "It asks the server that VITRINE_URL names."
 	}
-	return fmt.Sprintf("It asks %[1]s; if `vitrine config get url` says another server, run `vitrine config set url %[1]s`.",
-		d.Origins.API)
+	return fmt.Sprintf("It asks %[1]s; if `vitrine config get url` says another server, run `vitrine config set url "+
+		"%[1]s`.", d.Origins.API)
 }
 
 // withoutAccount returns a text where anybody may publish, and nothing elsewhere.
@@ -60,8 +60,8 @@ func (d Deployment) limits() string {
 	if d.anywhere {
 		start = "Limits of a deployment that sets none: "
 	}
-	return start + tier(d.Limits.Tiers[limits.Free]) + fmt.Sprintf(", %d calls a minute. A workspace may have larger ones.",
-		d.Limits.Actor.Limit) +
+	return start + tier(d.Limits.Tiers[limits.Free]) +
+		fmt.Sprintf(", %d calls a minute. A workspace may have larger ones.", d.Limits.Actor.Limit) +
 		d.withoutAccount(" Without an account: "+tier(d.Limits.Tiers[limits.Ephemeral])+".")
 }
 
@@ -77,8 +77,8 @@ func MostText(l *limits.Limits) string {
 
 // running says whether scripts of pages run.
 func running(s limits.Scripts) string {
-	const where = "in the Vitrine page, inline or from a file of the artifact. They do not run when a file is opened by its " +
-		"own address."
+	const where = "in the Vitrine page, inline or from a file of the artifact. They do not run when a file is opened by " +
+		"its own address."
 	switch s {
 	case limits.ScriptsOff:
 		return "Scripts do not run. Show everything without them."
@@ -101,8 +101,8 @@ func scriptRule(hosts []string) string {
 		"Libraries are files of the artifact. No other host may send scripts.")
 }
 
-// styleRule does not repeat the hosts of scripts, which the sentence before has named, where styles may come from all of
-// them.
+// styleRule does not repeat the hosts of scripts, which the sentence before has named, where styles may come from all
+// of them.
 func styleRule(from media.Sources) string {
 	more := slices.DeleteFunc(slices.Clone(from.Styles), func(h string) bool { return slices.Contains(from.Scripts, h) })
 	switch {
