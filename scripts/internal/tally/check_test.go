@@ -172,7 +172,8 @@ func TestCheckIsShortWithoutCompilerNodeAndBrowser(t *testing.T) {
 
 func TestCheckRunsTheSuiteAndTheAuditWithAllAlone(t *testing.T) {
 	const suite = "go test -tags conformance -timeout 15m vitrine/scripts/internal/conformance\n"
-	const functions = "go test -tags architectures vitrine/scripts/internal/package\n"
+	const functions = "go test -tags architectures vitrine/scripts/internal/package " +
+		"vitrine/scripts/internal/release/archive\n"
 	const costs = "go test -tags cost -run ^Test(Twice|APageOfTheLargest) vitrine/shared/publishing/render\n"
 	const largest = "go test -tags large -run OfTheLargest vitrine/shared/adapter/dynamo\n"
 	const audit = "go test -tags lighthouse -timeout 20m vitrine/scripts/internal/lighthouse\n"
