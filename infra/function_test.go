@@ -41,7 +41,7 @@ func TestEveryHostIsToldWhatItNeeds(t *testing.T) {
 		},
 		"content": {env.Cache, env.ResponseMode},
 		"app": append([]string{
-			env.Bundles, env.Cache, env.OIDCClientSecret, env.OIDCScopes, env.OIDCLogout,
+			env.Bundles, env.Cache, env.PutMode, env.OIDCClientSecret, env.OIDCScopes, env.OIDCLogout,
 			env.StripeKey, env.StripePriceMonth, env.StripePriceYear, env.StripeURL,
 		}, checking...),
 		env.Pages: {env.Cache, env.ResponseMode},
@@ -75,6 +75,7 @@ func TestSettingsOfTheLayouts(t *testing.T) {
 		{"Bare-Api", env.Bundles, "off"},
 		{"Plain-Upload", env.PutMode, "direct"},
 		{"Plain-Mcp", env.PutMode, "direct"},
+		{"Plain-App", env.PutMode, "direct"},
 		{"Plain-Content", env.ResponseMode, "stream"},
 		{"Plain-Content", env.Cache, "67108864"},
 		{"Named-App", env.Cache, "33554432"},
@@ -124,6 +125,7 @@ func TestSettingsOfTheLayouts(t *testing.T) {
 		{"Named-Content", env.AppURL, "https://app.example.org"},
 		{"Named-Upload", env.PutMode, "edge"},
 		{"Named-Mcp", env.PutMode, "edge"},
+		{"Named-App", env.PutMode, "edge"},
 	}
 	for _, tt := range tests {
 		if got := read(t, tt.stack).variables(t)[tt.name]; got != tt.want {

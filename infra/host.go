@@ -78,15 +78,16 @@ var hosts = []host{
 		grants:  (*data).contentRights,
 	},
 	{
-		name:    "app",
-		memory:  512,
-		caches:  true,
-		timeout: answerTime,
-		rings:   []string{env.ContentRing, env.LinksRing, env.PepperRing, env.SealRing},
-		people:  signingIn,
-		sells:   true, // it has the page of the plan
-		bundles: true,
-		grants:  (*data).appRights,
+		name:     "app",
+		memory:   512,
+		caches:   true,
+		timeout:  answerTime,
+		rings:    []string{env.ContentRing, env.LinksRing, env.PepperRing, env.SealRing},
+		people:   signingIn,
+		sells:    true, // it has the page of the plan
+		bundles:  true,
+		settings: map[string]string{env.PutMode: "direct"}, // signingFront overrides it where there is a distribution
+		grants:   (*data).appRights,
 	},
 	{
 		name:      "mcp",
@@ -98,7 +99,7 @@ var hosts = []host{
 		bundles:   true,
 		registers: true,
 		settings: map[string]string{
-			env.PutMode:         "direct", // mcpFront overrides it where there is a distribution
+			env.PutMode:         "direct", // signingFront overrides it where there is a distribution
 			env.ClientDocuments: "on",
 		},
 		grants: (*data).mcpRights,

@@ -101,5 +101,5 @@ func build(app awscdk.App, o options) (*deployment, error) {
 
 // front maps each host to what puts a gateway in front of its function.
 var front = map[string]func(*function){
-	"api": httpFront, "upload": uploadFront, "content": streamingFront, "app": httpFront, "mcp": mcpFront,
+	"api": httpFront, "upload": uploadFront, "content": streamingFront, "app": signingFront, "mcp": signingFront,
 }

@@ -43,6 +43,7 @@ func (d *data) appRights() []awsiam.PolicyStatement {
 	return slices.Concat(d.serveMembers("SES#*", "LTX#*", "RPT#*", "LOCK#*", "CFG#*", "BC#*"), []awsiam.PolicyStatement{
 		allow(index(d.events, "gsi1"), "dynamodb:Query"), // operators read the events of all workspaces
 		allowIf(d.core.TableArn(), ended, "dynamodb:DeleteItem"),
+		allow(d.releases(), "s3:GetObject"),
 		allowIf(d.hot.TableArn(), leading("d:*"), "dynamodb:BatchGetItem"), // what is left of the day
 	}, d.readFiles()) // revisions are compared
 }

@@ -43,6 +43,7 @@ type Host struct {
 	Comparisons Comparisons
 	Reports     Reports
 	Exports     Exports
+	Downloads   Downloads
 
 	// What asks members to let something in.
 	Agents Agents
@@ -132,6 +133,7 @@ func question(path, parent string, ask members) route {
 func (h *Host) routes() []route {
 	return slices.Concat(
 		h.openRoutes(),
+		h.installRoutes(),
 		h.signInRoutes(),
 		h.overviewRoutes(),
 		h.artifactListRoutes(),

@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"vitrine/scripts/local/engines"
 	"vitrine/shared/platform/release"
 )
 
@@ -29,6 +30,12 @@ const kept = 3
 type Bucket struct {
 	Client *s3.Client
 	Name   string
+}
+
+// Local returns the bucket of the engines of this machine.
+func Local(e *engines.Engines) Bucket {
+	client := s3.NewFromConfig(e.AWS(), func(o *s3.Options) { o.BaseEndpoint, o.UsePathStyle = &e.S3, true })
+	return Bucket{Client: client, Name: e.Bucket}
 }
 
 // Put stores the archives that the checksums in a folder name, and the checksums, as the files of a version. It reads
