@@ -27,8 +27,8 @@ func (h *Host) installRoutes() []route {
 	}
 }
 
-// script answers with a script that is filled with the addresses of this deployment. quote is how its language writes an
-// apostrophe in a text between apostrophes.
+// script answers with a script that is filled with the addresses of this deployment. quote is how its language writes
+// an apostrophe in a text between apostrophes.
 func (h *Host) script(text, quote string) handler {
 	quoted := func(s string) string { return "'" + strings.ReplaceAll(s, "'", quote) + "'" }
 	publish := "vitrine publish ./report --ephemeral"
