@@ -23,7 +23,7 @@ case "$1 $2" in
     if [ ! -e "deployed/$4" ]; then echo "Stack with id $4 does not exist" >&2; exit 254; fi
     pool=
     [ "$POOL" != yes ] || pool=',{"OutputKey":"UserPool","OutputValue":"pool"},{"OutputKey":"ClientId","OutputValue":"client"},{"OutputKey":"ClientSecret","OutputValue":"secret"}'
-    echo "[{\"OutputKey\":\"Url\",\"OutputValue\":\"https://$4.example\"},{\"OutputKey\":\"CoreTable\",\"OutputValue\":\"core\"},{\"OutputKey\":\"SealRing\",\"OutputValue\":\"seal\"}$pool]" ;;
+    echo "[{\"OutputKey\":\"Url\",\"OutputValue\":\"https://$4.example\"},{\"OutputKey\":\"CoreTable\",\"OutputValue\":\"core\"},{\"OutputKey\":\"Bucket\",\"OutputValue\":\"objects\"},{\"OutputKey\":\"SealRing\",\"OutputValue\":\"seal\"}$pool]" ;;
   "cognito-idp describe-user-pool-client") echo made-by-cognito ;;
   "secretsmanager describe-secret") # two versions, as after a rotation
     n=$(ls "secret-$4" 2>/dev/null | wc -l)
@@ -58,6 +58,8 @@ node -e '
 
 const buildStandIn = "#!/usr/bin/env bash\necho \"build $*\" >>\"$CALLS\"\n"
 
+const releaseStandIn = "#!/usr/bin/env bash\necho \"release $*\" >>\"$CALLS\"\n[ \"$RELEASED\" != no ]\n"
+
 // The stand-in of the program that checks options is made where the real one is built.
 const goStandIn = `#!/usr/bin/env bash
 echo "go $*" >>"$CALLS"
@@ -81,8 +83,9 @@ func newAccount(t *testing.T) account {
 		"node_modules/.bin/cdk": cdkStandIn,
 		"scripts/synth":         synthStandIn,
 		"scripts/build":         buildStandIn,
+		"scripts/release":       releaseStandIn,
 	}, "CREDENTIALS=yes", "BOOTSTRAPPED=yes", "CONFIGURED_REGION=eu-west-1", "LOG_WRITER=None", "OUTAGE=", "FAILS=",
-		"POOL=", "ROTATED=", "REFUSES=")}
+		"POOL=", "RELEASED=", "ROTATED=", "REFUSES=")}
 }
 
 // deploy runs the script with changes to its environment and returns its calls.
@@ -176,6 +179,20 @@ func TestAFirstDeploymentWithoutDomainsIsFollowedByASecond(t *testing.T) {
 	_, _, again, _ := a.deploy(t, nil, "--yes")
 	if n := strings.Count(strings.TrimPrefix(again, calls), "cdk deploy --all"); n != 1 {
 		t.Errorf("%d deployments the next time, want 1", n)
+	}
+}
+
+func TestTheCLIIsThereBeforeTheFunctionsThatOfferIt(t *testing.T) {
+	t.Parallel()
+	_, stderr, calls, ok := newAccount(t).deploy(t, nil, "--yes")
+	put := strings.Index(calls, "release -out dist/cli -bucket objects\n")
+	if !ok || put < strings.Index(calls, "cdk deploy V-Data") || put > strings.Index(calls, "cdk deploy --all") ||
+		strings.Count(calls, "\nrelease ") != 1 {
+		t.Errorf("%s after\n%s", stderr, calls)
+	}
+	_, stderr, calls, ok = newAccount(t).deploy(t, []string{"RELEASED=no"}, "--yes")
+	if ok || strings.Contains(calls, "cdk deploy --all") || !strings.Contains(stderr, "into the bucket objects") {
+		t.Errorf("%v with %q after\n%s", ok, stderr, calls)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 // uploadFront gives the upload host an HTTP API and, if it has a custom domain, CloudFront in front of it. The
-// distribution sends the paths of presigned PUTs to S3, replacing only the Host header, and all others to the API.
+// distribution sends the paths of presigned requests to S3, replacing only the Host header, and all others to the API.
 // Without a domain, clients upload to S3 directly.
 func uploadFront(f *function) {
 	named, own := f.Domains[f.name]
@@ -53,14 +53,14 @@ func (f *function) uploadEdge(origin string, api awsapigatewayv2.CfnApi, named d
 	// signatures: a presigned PUT has its own.
 	s3 := passing(origins.S3BucketOrigin_WithBucketDefaults(f.data.bucket, nil))
 	edge := cf.NewDistribution(f.stack, jsii.String("Edge"), &cf.DistributionProps{
-		Comment:                jsii.String(*f.stack.StackName() + ": file PUTs to S3, the rest to the API"),
+		Comment:                jsii.String(*f.stack.StackName() + ": files to and from S3, the rest to the API"),
 		HttpVersion:            cf.HttpVersion_HTTP2_AND_3,
 		DomainNames:            jsii.Strings(named.Name),
 		MinimumProtocolVersion: cf.SecurityPolicyProtocol_TLS_V1_2_2021,
 		Certificate: awscertificatemanager.Certificate_FromCertificateArn(f.stack, jsii.String("EdgeCertificate"),
 			jsii.String(named.Certificate)),
 		DefaultBehavior:     passing(httpsOrigin(origin)),
-		AdditionalBehaviors: &map[string]*cf.BehaviorOptions{"/o/*": s3, "/d/*": s3},
+		AdditionalBehaviors: &map[string]*cf.BehaviorOptions{"/o/*": s3, "/d/*": s3, "/cli/*": s3},
 		ErrorResponses:      neverCached(),
 	})
 	edge.Node().AddDependency(api)

@@ -281,9 +281,10 @@ func TestTheUploadEdgePassesFilesToS3(t *testing.T) {
 		}
 	}
 	same(t, "paths", paths, map[string]string{
-		"/o/*": "Objects.RegionalDomainName",
-		"/d/*": "Objects.RegionalDomainName",
-		"":     "upload-origin.example.org",
+		"/o/*":   "Objects.RegionalDomainName",
+		"/d/*":   "Objects.RegionalDomainName",
+		"/cli/*": "Objects.RegionalDomainName",
+		"":       "upload-origin.example.org",
 	})
 	if len(read(t, "Plain-Upload").of("AWS::CloudFront::Distribution")) > 0 {
 		t.Error("there is an edge without a domain")

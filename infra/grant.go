@@ -9,6 +9,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"vitrine/shared/platform/env"
+	"vitrine/shared/platform/release"
 )
 
 // Statements are written out, because the grants of the CDK allow more than the stores need.
@@ -46,6 +47,9 @@ func (d *data) bundles() *string { return d.bucket.ArnForObjects(jsii.String("b/
 
 // exports returns the ARN of the archives of exports.
 func (d *data) exports() *string { return d.bucket.ArnForObjects(jsii.String("x/*")) }
+
+// releases returns the ARN of the archives of the CLI.
+func (d *data) releases() *string { return d.bucket.ArnForObjects(jsii.String(release.Folder + "*")) }
 
 // listed allows listing the objects below a prefix. A request that names no prefix is denied.
 func (d *data) listed(prefix string) awsiam.PolicyStatement {

@@ -123,7 +123,7 @@ func (b *browser) send(method, target string, form url.Values) {
 			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		}
 		response := b.answer(r)
-		if response.StatusCode != http.StatusSeeOther {
+		if response.StatusCode != http.StatusSeeOther && response.StatusCode != http.StatusFound {
 			if response.StatusCode != http.StatusOK {
 				b.t.Errorf("%s %s: %s", method, strings.SplitN(target, "?", 2)[0], response.Status)
 			}
@@ -279,6 +279,7 @@ func (h *harness) person(t *testing.T) {
 	b.visit("/claim")
 	b.visit("/api/auth/sign-in")
 	b.visit(regexp.MustCompile(`/assets/[^"/]+/vitrine\.css`).FindString(b.page))
+	h.installs(t, b)
 	b.visit("/settings")
 	b.twice("/settings", map[string]string{"name": "A workspace of mine", "days": "2"})
 	h.subscribes(b)

@@ -182,7 +182,7 @@ var rights = map[string][]string{
 	"render": slices.Concat(everywhere, readsGates, readsFiles, readsRings("ContentRing")),
 	"app": slices.Concat(everywhere, servesUploads, servesMembers,
 		readsRings("ContentRing", "LinksRing", "PepperRing", "SealRing"),
-		on("Events.Arn/index/gsi1", "dynamodb:Query"),
+		on("Events.Arn/index/gsi1", "dynamodb:Query"), on("Objects.Arn/cli/*", "s3:GetObject"),
 		onKeys("Core.Arn", "LTX#* or SES#* or OAR#* or LOCK#* or JOB#REMOVE#*", "dynamodb:DeleteItem")),
 	"jobs": slices.Concat(everywhere,
 		on("Core.Arn", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:PutItem",
@@ -334,7 +334,7 @@ func TestContentWritesNothingThatLasts(t *testing.T) {
 }
 
 func TestNoRightIsWildButTheOneToAllFiles(t *testing.T) {
-	objects := []string{"Objects.Arn/o/*", "Objects.Arn/d/*", "Objects.Arn/b/*", "Objects.Arn/x/*"}
+	objects := []string{"Objects.Arn/o/*", "Objects.Arn/d/*", "Objects.Arn/b/*", "Objects.Arn/x/*", "Objects.Arn/cli/*"}
 	eachFunction(t, func(t *testing.T, d *deployment, host string, tpl *template) {
 		for _, s := range policyOf(t, tpl) {
 			for _, a := range s.actions {

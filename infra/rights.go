@@ -44,6 +44,7 @@ func (d *data) appRights() []awsiam.PolicyStatement {
 	return slices.Concat(d.serveMembers(written...), []awsiam.PolicyStatement{
 		allow(index(d.events, "gsi1"), "dynamodb:Query"), // operators read the events of all workspaces
 		allowIf(d.core.TableArn(), ended, "dynamodb:DeleteItem"),
+		allow(d.releases(), "s3:GetObject"),
 	}, d.serveUploads())
 }
 

@@ -57,8 +57,9 @@ func (f *function) suppressRest(api awsapigateway.RestApi) {
 func suppressFiles(role constructs.Construct) {
 	cdknag.NagSuppressions_AddResourceSuppressions(role, &[]*cdknag.NagPackSuppression{{
 		Id:        jsii.String("AwsSolutions-IAM5"),
-		AppliesTo: &[]any{&cdknag.RegexAppliesTo{Regex: jsii.String(`/^Resource::<Objects[0-9A-F]*\.Arn>\/[odbx]\/\*$/`)}},
+		AppliesTo: &[]any{&cdknag.RegexAppliesTo{Regex: jsii.String(`/^Resource::<Objects[0-9A-F]*\.Arn>\/([odbx]|cli)\/\*$/`)}},
 		Reason: jsii.String(
-			"o/* are the uploaded files, d/* diffs of them, b/* and x/* archives; their keys are made of ids that no policy can know"),
+			"o/* are the uploaded files, d/* diffs of them, b/* and x/* archives, whose keys are made of ids that no policy can " +
+				"know; cli/* is the CLI, whose versions come and go"),
 	}}, jsii.Bool(true))
 }

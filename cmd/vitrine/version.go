@@ -5,10 +5,12 @@ import (
 	"runtime"
 
 	"github.com/spf13/cobra"
+
+	"vitrine/shared/platform/contract"
 )
 
 // version is set by the linker in releases.
-var version = "0.1.0-dev"
+var version = contract.Release + "-dev"
 
 func userAgent() string {
 	return "vitrine/" + version + " (" + runtime.GOOS + "; " + runtime.GOARCH + ")"

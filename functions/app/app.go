@@ -45,6 +45,7 @@ type Host struct {
 	Comparisons Comparisons
 	Reports     Reports
 	Exports     Exports
+	Downloads   Downloads
 
 	// What asks members to let something in.
 	Agents Agents
@@ -140,6 +141,7 @@ func (h *Host) routes() []route {
 	return slices.Concat(
 		h.openRoutes(),
 		h.manualRoutes(),
+		h.installRoutes(),
 		h.signInRoutes(),
 		h.overviewRoutes(),
 		h.artifactListRoutes(),

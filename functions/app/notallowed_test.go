@@ -70,6 +70,9 @@ var openRoutes = map[string]string{
 	"GET /api/auth/callback":                   "the person who comes back is judged",
 	"GET /signed-out":                          forAll,
 	"POST /api/auth/sign-out":                  "it ends the session",
+	"GET /install.sh":                          forAll,
+	"GET /install.ps1":                         forAll,
+	"GET /cli/{version}/{name}":                forAll,
 }
 
 func TestAPersonWhoIsNotLetInComesThroughNoRoute(t *testing.T) {

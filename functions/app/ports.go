@@ -20,6 +20,7 @@ import (
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/platform/release"
 	"vitrine/shared/publishing/abuse"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/comparison"
@@ -324,6 +325,13 @@ type Reports interface {
 	// File takes a report, and keeps it if what it names is there. Faults: *abuse.Invalid, *pow.Required, pow_invalid,
 	// rate_limited_actor, database_unavailable.
 	File(ctx context.Context, r abuse.Request) error
+}
+
+// Downloads hands out the files of releases of the CLI.
+type Downloads interface {
+	// Locate returns a URL that works for some minutes. Faults: not_found, rate_limited_actor, database_unavailable,
+	// storage_unavailable.
+	Locate(ctx context.Context, f release.File, from netip.Addr) (string, error)
 }
 
 // Limiter limits what members see and change.

@@ -10,6 +10,7 @@ import (
 	"vitrine/functions/app"
 	"vitrine/functions/assembly"
 	"vitrine/functions/assembly/payment"
+	"vitrine/shared/entry/download"
 	"vitrine/shared/platform/env"
 	"vitrine/shared/platform/rate"
 	"vitrine/shared/publishing/live"
@@ -73,5 +74,13 @@ func artifacts(s *assembly.Services, h *app.Host, limiter *rate.Limiter) error {
 		Now:       s.Config.Now,
 	}
 	h.Comparisons = s.Comparisons(service)
-	return oversight(s, h, service, limiter)
+	peppers, err := s.Peppers()
+	h.Downloads = &download.Service{
+		Objects: s.Blobs,
+		Limiter: limiter,
+		Limits:  &s.Config.Limits,
+		Peppers: peppers,
+		Now:     s.Config.Now,
+	}
+	return errors.Join(err, oversight(s, h, service, limiter))
 }

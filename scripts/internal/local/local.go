@@ -34,6 +34,7 @@ type local struct {
 	folder  *folder
 	engines *engines.Engines
 	stack   *stack.Stack
+	cli     *background // builds the CLI
 }
 
 // start starts every part, logs it, and returns when every host is healthy.
@@ -46,6 +47,7 @@ func (l *local) start(ctx context.Context) error {
 	}
 	l.welcome()
 	l.say("ready in %.1f s; Ctrl-C stops everything", time.Since(began).Seconds())
+	l.cli = inBackground(ctx, l.offerCLI)
 	return nil
 }
 
@@ -178,6 +180,9 @@ func (l *local) stop() error {
 	var errs []error
 	if l.folder != nil {
 		l.say("stopping")
+	}
+	if l.cli != nil {
+		l.cli.stop()
 	}
 	if l.stack != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)

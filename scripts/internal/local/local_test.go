@@ -9,11 +9,13 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
 	"vitrine/scripts/testkit/expect"
 	"vitrine/scripts/testkit/port"
+	"vitrine/shared/platform/contract"
 )
 
 func TestTheStackStartsStopsAndKeepsItsData(t *testing.T) {
@@ -163,4 +165,32 @@ func readFile(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return string(data)
+}
+
+func TestTheCLIOfTheTreeIsOffered(t *testing.T) {
+	var said strings.Builder
+	l := &local{options: options{base: port.Base(t)}, out: &said, log: t.Output()}
+	if err := l.start(t.Context()); err != nil {
+		t.Error(err, l.stop())
+		return
+	}
+	<-l.cli.ended
+	app := l.stack.Origins.App
+	for _, path := range []string{"/install.sh", "/cli/" + contract.Release + "/checksums.txt"} {
+		response, err := http.Get(app + path)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		text := expect.Body(t, response)
+		if !strings.Contains(text, runtime.GOARCH) || response.StatusCode != http.StatusOK {
+			t.Errorf("%s: %s %s", path, response.Status, text)
+		}
+	}
+	if err := l.stop(); err != nil {
+		t.Error(err)
+	}
+	if !strings.Contains(said.String(), "install  curl -fsSL "+app+"/install.sh | sh\n") {
+		t.Errorf("it says %s", said.String())
+	}
 }

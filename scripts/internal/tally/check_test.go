@@ -99,13 +99,16 @@ func (m machine) checkWith(t *testing.T, flags []string, env ...string) (said, c
 // everything is what scripts/check has to find; git is no part of it.
 var everything = []string{
 	"go", "gofmt", "node", "npm", "cc", "chromium", "firefox-esr", "WebKitWebDriver", "Xvfb", "unzip",
+	"dash", "busybox", "shellcheck", "curl", "wget",
 }
 
 func TestCheckNamesWhatIsMissing(t *testing.T) {
 	for missing, want := range map[string]string{
 		"go": "needs Go 1.26", "node": "install version 20", "npm": "install Node.js 20", "cc": "install gcc", "chromium": "need Chromium",
 		"firefox-esr": "need Firefox", "WebKitWebDriver": "need WebKitGTK", "Xvfb": "install Xvfb",
-		"unzip": "install it (Debian: apt-get install unzip)",
+		"unzip": "install it (Debian: apt-get install unzip)", "busybox": "install.sh need busybox",
+		"dash": "install.sh need dash", "shellcheck": "install.sh need shellcheck", "curl": "install.sh need curl",
+		"wget": "install.sh need wget",
 	} {
 		var there []string
 		for _, program := range everything {
@@ -172,7 +175,8 @@ func TestCheckIsShortWithoutCompilerNodeAndBrowser(t *testing.T) {
 
 func TestCheckRunsTheSuiteAndTheAuditWithAllAlone(t *testing.T) {
 	const suite = "go test -tags conformance -timeout 15m vitrine/scripts/internal/conformance\n"
-	const functions = "go test -tags architectures vitrine/scripts/internal/package\n"
+	const functions = "go test -tags architectures vitrine/scripts/internal/package " +
+		"vitrine/scripts/internal/release/archive\n"
 	const costs = "go test -tags cost -run ^Test(Twice|APageOfTheLargest) vitrine/shared/publishing/render\n"
 	const largest = "go test -tags large -run OfTheLargest vitrine/shared/adapter/dynamo\n"
 	const audit = "go test -tags lighthouse -timeout 20m vitrine/scripts/internal/lighthouse\n"
@@ -225,7 +229,7 @@ func TestCheckPrintsFiguresWithoutTests(t *testing.T) {
 }
 
 func TestCheckRunsItsToolsAtTheirVersions(t *testing.T) {
-	m := newMachine(t, append(everything, "curl")...)
+	m := newMachine(t, everything...)
 	_, calls := m.check(t)
 	for _, want := range []string{
 		"go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.",
@@ -243,7 +247,9 @@ func TestCheckRunsItsToolsAtTheirVersions(t *testing.T) {
 }
 
 func TestCheckSaysThatVulnerabilitiesWereNotLookedUp(t *testing.T) {
-	said, calls := newMachine(t, everything...).check(t)
+	m := newMachine(t, everything...)
+	executable.Write(t, filepath.Join(m.path, "curl"), "#!/bin/sh\nexit 6\n")
+	said, calls := m.check(t)
 	if !strings.Contains(said, "vulnerabilities were not looked up") || strings.Contains(calls, "govulncheck") {
 		t.Errorf("it says %q after\n%s", said, calls)
 	}

@@ -14,11 +14,13 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/release"
 )
 
 // maxDrain is more than the largest file (25 MB). The rest of a body is read before a refusal,
@@ -46,9 +48,13 @@ type edge struct {
 	proxy *httputil.ReverseProxy
 }
 
-// New returns the handler. Every method below /o/ and /d/ goes to S3, which refuses everything but
-// the signed PUT; its answers (XML) pass unchanged. If S3 does not answer, the client gets 502
-// storage_unavailable in the envelope.
+// stored are the folders whose requests go to S3: files and diffs that clients put, and archives of the CLI that they
+// get.
+var stored = []string{"/o/", "/d/", "/" + release.Folder}
+
+// New returns the handler. Every method below the stored folders goes to S3, which refuses everything but the signed
+// request; its answers (XML) pass unchanged. If S3 does not answer, the client gets 502 storage_unavailable in the
+// envelope.
 //
 // No URL reaches a log or an answer, because the query of an upload URL is a credential.
 func New(c Config) http.Handler {
@@ -71,7 +77,7 @@ func New(c Config) http.Handler {
 
 func (e *edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path, _ := target(r)
-	if !strings.HasPrefix(path, "/o/") && !strings.HasPrefix(path, "/d/") {
+	if !slices.ContainsFunc(stored, func(folder string) bool { return strings.HasPrefix(path, folder) }) {
 		e.Next.ServeHTTP(w, r)
 		return
 	}
@@ -127,7 +133,7 @@ func (e *edge) unreachable(w http.ResponseWriter, r *http.Request, err error) {
 	w.WriteHeader(http.StatusBadGateway)
 	_ = json.NewEncoder(w).Encode(contract.Envelope{Error: contract.Problem{
 		Code:      string(fault.StorageUnavailable),
-		Message:   "The file store does not answer. Send the same PUT again in a few seconds.",
+		Message:   "The file store does not answer. Send the same request again in a few seconds.",
 		RequestID: id,
 	}})
 }

@@ -41,19 +41,9 @@ func (s *Store) Presign(
 	if size <= 0 {
 		return upload.PutTarget{}, fmt.Errorf("entry %d of session %s has %d bytes and no upload", o.Entry, o.Session, size)
 	}
-	credentials, err := s.signing.credentials(ctx, expires)
+	terms, err := s.terms(ctx, expires)
 	if err != nil {
-		return upload.PutTarget{}, unavailable(err)
-	}
-	// A URL ends with the credentials that signed it. Lambda does not tell a function when they end, so a URL of a
-	// long-running function may end before Expires. Clients then ask for another.
-	if credentials.CanExpire && credentials.Expires.Before(expires) {
-		expires = credentials.Expires
-	}
-	now := time.Now().Truncate(time.Second) // the time in a signature has whole seconds
-	life := min(expires.Sub(now).Truncate(time.Second), maxSignedLife)
-	if life <= 0 { // the SDK would replace 0 by its default
-		return upload.PutTarget{}, unavailable(errors.New("no time is left for an upload URL"))
+		return upload.PutTarget{}, err
 	}
 	in := &s3.PutObjectInput{
 		Bucket:        &s.bucket,
@@ -64,12 +54,38 @@ func (s *Store) Presign(
 	if digest != nil {
 		in.ChecksumSHA256 = aws.String(base64.StdEncoding.EncodeToString(digest[:]))
 	}
-	signed, err := s.presign.PresignPutObject(ctx, in, s3.WithPresignExpires(life), signedWith(credentials))
+	signed, err := s.presign.PresignPutObject(ctx, in, s3.WithPresignExpires(terms.life), signedWith(terms.credentials))
 	if err != nil {
 		return upload.PutTarget{}, unavailable(err)
 	}
 	target, err := s.atEdge(signed.URL, name)
-	return upload.PutTarget{URL: target, Headers: required(signed), Expires: now.Add(life)}, err
+	return upload.PutTarget{URL: target, Headers: required(signed), Expires: terms.from.Add(terms.life)}, err
+}
+
+// terms are what a URL is signed with, and for how long.
+type terms struct {
+	credentials aws.Credentials
+	from        time.Time
+	life        time.Duration
+}
+
+// terms returns those of a URL that should work until an instant.
+func (s *Store) terms(ctx context.Context, expires time.Time) (terms, error) {
+	credentials, err := s.signing.credentials(ctx, expires)
+	if err != nil {
+		return terms{}, unavailable(err)
+	}
+	// A URL ends with the credentials that signed it. Lambda does not tell a function when they end, so a URL of a
+	// long-running function may end before Expires. Clients then ask for another.
+	if credentials.CanExpire && credentials.Expires.Before(expires) {
+		expires = credentials.Expires
+	}
+	now := time.Now().Truncate(time.Second) // the time in a signature has whole seconds
+	life := min(expires.Sub(now).Truncate(time.Second), maxSignedLife)
+	if life <= 0 { // the SDK would replace 0 by its default
+		return terms{}, unavailable(errors.New("no time is left for a signed URL"))
+	}
+	return terms{credentials, now, life}, nil
 }
 
 // signedWith makes a client sign with c, whose end is known, rather than ask its provider again.

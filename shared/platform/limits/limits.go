@@ -80,6 +80,7 @@ const (
 
 	SessionLife       = Day              // upload session
 	PutURLLife        = 15 * time.Minute // presigned PUT
+	DownloadURLLife   = 5 * time.Minute  // presigned GET of an archive of the CLI
 	EphemeralArtifact = Day              // unclaimed artifact by default, counted from each publish
 	EphemeralKey      = 7 * Day          // key of an ephemeral workspace
 	ClaimTokenLife    = 7 * Day
@@ -284,6 +285,7 @@ type Limits struct {
 	Devices      Rate // device authorizations begun over all callers
 	Report       Rate // reports of abuse sent from one address
 	Reports      Rate // reports over all callers; beyond a fifth of it each needs a proof of work
+	Download     Rate // archives of the CLI asked for from one address
 
 	Exports      Rate         // exports of one workspace; a request that joins a pending export does not count
 	ExportVolume ExportVolume // what one archive of an export holds

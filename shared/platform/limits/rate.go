@@ -41,5 +41,6 @@ func (l *Limits) setRates() {
 	l.Devices = Rate{300, time.Minute, "devices", "devices that ask for access"}
 	l.Report = Rate{10, 10 * time.Minute, "report", "reports from your network"}
 	l.Reports = Rate{300, 10 * time.Minute, "reports", "reports"}
+	l.Download = Rate{120, time.Hour, "cli", "downloads of the CLI from your network"}
 	l.Exports = Rate{5, Day, "export", "exports of this workspace"}
 }

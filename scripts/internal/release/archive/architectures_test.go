@@ -1,0 +1,7 @@
+//go:build architectures
+
+package archive
+
+import "vitrine/shared/platform/release"
+
+func init() { platforms = release.Platforms }

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"vitrine/scripts/local/engines"
+	"vitrine/scripts/testkit/expect"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/release"
+)
+
+func TestWhatCannotBeReleasedIsRefused(t *testing.T) {
+	for says, args := range map[string][]string{
+		`"v0.2.0" is no version`:           {"-version", "v0.2.0"},
+		`no archive for "plan9/amd64"`:     {"-platform", "linux/amd64,plan9/amd64"},
+		`"linux/amd64" is no option`:       {"linux/amd64"},
+		"flag provided but not defined: -": {"-force"},
+	} {
+		expect.Error(t, run(t.Context(), append(args, "-out", t.TempDir()), io.Discard, io.Discard), says)
+	}
+}
+
+func TestPlatformsAreNamed(t *testing.T) {
+	got := expect.Value(named("darwin/arm64,windows/amd64"))(t)
+	if len(got) != 2 || got[0].String() != "darwin/arm64" || got[1].String() != "windows/amd64" {
+		t.Errorf("chosen are %v", got)
+	}
+	if all := expect.Value(named(""))(t); len(all) != len(release.Platforms) {
+		t.Errorf("without a choice they are %v", all)
+	}
+}
+
+// TestTheNewestReleaseIsTheVersion compares the version with the changelog, which people read.
+func TestTheNewestReleaseIsTheVersion(t *testing.T) {
+	root := expect.Value(engines.Root())(t)
+	text := expect.Value(os.ReadFile(filepath.Join(root, "CHANGELOG.md")))(t)
+	newest := regexp.MustCompile(`(?m)^## ([0-9][^,\n]*)`).FindSubmatch(text)
+	if newest == nil || !bytes.Equal(newest[1], []byte(contract.Release)) {
+		t.Errorf("the newest release in CHANGELOG.md is %q, and the version %s", newest, contract.Release)
+	}
+	if !release.ValidVersion(contract.Release) || !release.ValidVersion(contract.OldestCLI) {
+		t.Errorf("%s and %s are no versions that can be released", contract.Release, contract.OldestCLI)
+	}
+}
