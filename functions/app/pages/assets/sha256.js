@@ -13,24 +13,27 @@ const start = Int32Array.from(primes.slice(0, 8), (p) => fraction(Math.sqrt(p)))
 class Sha256 {
   state = start.slice();
   words = new Int32Array(64);
-  block = new Uint8Array(64);
-  view = new DataView(this.block.buffer);
+  block = new Uint8Array(64); // begins with the bytes that fill no block yet
   length = 0;
 
   update(bytes) {
-    for (let at = 0; at < bytes.length; ) {
-      const used = this.length % 64;
-      const some = bytes.subarray(at, at + 64 - used);
-      this.block.set(some, used);
-      at += some.length;
-      this.length += some.length;
-      if (this.length % 64 === 0) this.mix();
+    const used = this.length % 64;
+    let at = 0;
+    this.length += bytes.length;
+    if (used) {
+      at = Math.min(64 - used, bytes.length);
+      this.block.set(bytes.subarray(0, at), used);
+      if (used + at === 64) this.mix(new DataView(this.block.buffer), 0);
     }
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    for (; at + 64 <= bytes.length; at += 64) this.mix(view, at);
+    if (at < bytes.length) this.block.set(bytes.subarray(at));
   }
 
-  mix() {
-    const w = this.words;
-    for (let i = 0; i < 16; i++) w[i] = this.view.getInt32(4 * i);
+  // mix takes one block. It runs for each 64 bytes, so it makes no objects.
+  mix(view, at) {
+    const { words: w, state } = this;
+    for (let i = 0; i < 16; i++) w[i] = view.getInt32(at + 4 * i);
     for (let i = 16; i < 64; i++) {
       const x = w[i - 15];
       const y = w[i - 2];
@@ -38,7 +41,14 @@ class Sha256 {
       const s1 = ((y >>> 17) | (y << 15)) ^ ((y >>> 19) | (y << 13)) ^ (y >>> 10);
       w[i] = (w[i - 16] + s0 + w[i - 7] + s1) | 0;
     }
-    let [a, b, c, d, e, f, g, h] = this.state;
+    let a = state[0];
+    let b = state[1];
+    let c = state[2];
+    let d = state[3];
+    let e = state[4];
+    let f = state[5];
+    let g = state[6];
+    let h = state[7];
     for (let i = 0; i < 64; i++) {
       const s1 = ((e >>> 6) | (e << 26)) ^ ((e >>> 11) | (e << 21)) ^ ((e >>> 25) | (e << 7));
       const t = (h + s1 + ((e & f) ^ (~e & g)) + rounds[i] + w[i]) | 0;
@@ -53,7 +63,14 @@ class Sha256 {
       b = a;
       a = (t + u) | 0;
     }
-    [a, b, c, d, e, f, g, h].forEach((value, i) => (this.state[i] += value));
+    state[0] += a;
+    state[1] += b;
+    state[2] += c;
+    state[3] += d;
+    state[4] += e;
+    state[5] += f;
+    state[6] += g;
+    state[7] += h;
   }
 
   hex() {
