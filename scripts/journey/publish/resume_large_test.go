@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestManyKilledPublishesAreContinued kills the command at random requests, 200 times, up to three times in a row before
-// it may end.
+// TestManyKilledPublishesAreContinued kills the command at random requests, 200 times, up to three times in a row
+// before it may end.
 func TestManyKilledPublishesAreContinued(t *testing.T) {
 	const kills = 200
 	seed := rand.Uint64()

@@ -142,7 +142,8 @@ func (r *resumable) change(t testing.TB) {
 	disk.Write(t, filepath.Join(r.home, "site"), changed)
 }
 
-// newResumables returns the kinds of publish. Each has published once, so that the proxy knows how many requests it takes.
+// newResumables returns the kinds of publish. Each has published once, so that the proxy knows how many requests it
+// takes.
 func newResumables(t testing.TB) map[string]*resumable {
 	t.Helper()
 	env := harness.NewBackendEnv(t, harness.Unlimited)
