@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"strings"
 
 	"vitrine/functions/app/pages"
 	"vitrine/functions/wire"
@@ -56,12 +57,13 @@ func (h *Host) home(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	w.Header().Set("Cache-Control", "private, no-cache")
-	w.Header().Set("Vary", "Cookie")
+	w.Header().Set("Vary", "Cookie, User-Agent")
 	return h.page(w, http.StatusOK, pages.Home{
 		APIURL:       h.Origins.API,
 		AppURL:       h.Origins.App,
 		SignIn:       signInPath("/"),
 		AccountsOnly: h.AccountsOnly,
+		Windows:      strings.Contains(r.UserAgent(), "Windows"),
 	})
 }
 
