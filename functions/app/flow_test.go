@@ -52,7 +52,7 @@ func TestTheFrontPageKnowsMembers(t *testing.T) {
 	wantHeaders(t, "a member", r, "Cache-Control", "no-store")
 	r = send(h, "GET", "/", "", "Cookie", sessionCookie+"=c29tZXRoaW5nIGVsc2U")
 	wantAnswer(t, "a stranger", r, 200, `href="/api/auth/sign-in?returnPathname=%2F"`)
-	wantHeaders(t, "a stranger", r, "Vary", "Cookie, Accept-Encoding")
+	wantHeaders(t, "a stranger", r, "Vary", "Cookie, User-Agent, Accept-Encoding")
 }
 
 func TestSigningOut(t *testing.T) {

@@ -60,12 +60,13 @@ func (h *Host) home(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	w.Header().Set("Cache-Control", "private, no-cache")
-	w.Header().Set("Vary", "Cookie")
+	w.Header().Set("Vary", "Cookie, User-Agent")
 	return h.page(w, http.StatusOK, pages.Home{
 		APIURL:       h.Origins.API,
 		AppURL:       h.Origins.App,
 		SignIn:       signInPath("/"),
 		AccountsOnly: h.AccountsOnly,
+		Windows:      strings.Contains(r.UserAgent(), "Windows"),
 	})
 }
 

@@ -279,6 +279,10 @@ func TestTheFrontPageOffersWhatTheDeploymentHas(t *testing.T) {
 			!strings.Contains(body, want) {
 			t.Errorf("without accounts %t: %s", closed, body)
 		}
+		for agent, first := range map[string]string{"Mozilla/5.0 (Windows NT 10.0; Win64)": "irm ", "curl/8": "curl -fsSL "} {
+			body := text(t, send(h.Handler(), "GET", "/", "", "User-Agent", agent))
+			expect.Has(t, agent, body, `<code id="install">`+first+h.Origins.App+"/install.")
+		}
 	}
 }
 

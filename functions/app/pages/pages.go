@@ -28,6 +28,7 @@ type Home struct {
 	SignIn string // path
 	// AccountsOnly says that nobody publishes without an account.
 	AccountsOnly bool
+	Windows      bool // the visitor has it
 }
 
 // Viewer is the page that opens an access link in the browser. The server never gets the secret in the URL's fragment.
