@@ -7,11 +7,12 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"runtime"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"vitrine/cmd/vitrine/release"
 	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/release"
 )
 
 // releaseState is the release of the CLI that the fake server has.
@@ -61,7 +62,7 @@ func (server *fakeServer) tellRelease(ts *testscript.TestScript, args []string) 
 	}
 	ts.Check(files.Close())
 	ts.Check(packed.Close())
-	name, digest := release.Name(args[1]), sum(archive.String())
+	name, digest := release.Platform{OS: runtime.GOOS, Arch: runtime.GOARCH}.Archive(args[1]), sum(archive.String())
 	if len(args) > 3 {
 		digest = args[3]
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -13,10 +14,11 @@ import (
 
 	"vitrine/cmd/vitrine/client"
 	"vitrine/cmd/vitrine/failure"
-	"vitrine/cmd/vitrine/release"
 	"vitrine/cmd/vitrine/screen"
+	"vitrine/cmd/vitrine/upgrade"
 	"vitrine/cmd/vitrine/vault"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/release"
 )
 
 // Bounds of the daily look for a newer version and of the first start of a new program.
@@ -60,7 +62,7 @@ func (a *app) upgrade(ctx context.Context, w upgradeFlags) error {
 	if err != nil {
 		return err
 	}
-	if !release.IsVersion(known.Latest) {
+	if !release.ValidVersion(known.Latest) {
 		return failure.New(failure.Other, failure.BadResponse, "the server has %q as the newest version, which is none",
 			known.Latest)
 	}
@@ -69,9 +71,9 @@ func (a *app) upgrade(ctx context.Context, w upgradeFlags) error {
 		Version:       version,
 		Latest:        known.Latest,
 		MinSupported:  known.MinSupported,
-		Newer:         release.IsNewer(known.Latest, version),
+		Newer:         isNewer(known.Latest),
 	}
-	if w.check || !r.Newer && !w.force && !release.IsDevelopment(version) {
+	if w.check || !r.Newer && !w.force && release.ValidVersion(version) {
 		return a.tellVersion(r)
 	}
 	if r.Path, err = a.replaceable(from); err != nil {
@@ -81,7 +83,7 @@ func (a *app) upgrade(ctx context.Context, w upgradeFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := release.Replace(r.Path, program, func(file string) error { return starts(ctx, file, known.Latest) }); err != nil {
+	if err := upgrade.Replace(r.Path, program, func(file string) error { return starts(ctx, file, known.Latest) }); err != nil {
 		return failure.New(failure.Other, failure.Unsavable, "vitrine %s was not installed, and %s is as it was: %v",
 			known.Latest, r.Path, err).Advise("Free some space or correct what the message names, then run the command again.")
 	}
@@ -96,6 +98,8 @@ func (a *app) tellVersion(r upgraded) error {
 	}
 	what := "vitrine " + r.Version + " is the newest version"
 	switch {
+	case !r.Upgraded && !release.ValidVersion(r.Version):
+		what = "vitrine " + r.Version + " is a development build; the server has " + r.Latest
 	case r.Upgraded:
 		what = "Upgraded to vitrine " + r.Latest
 	case r.Newer:
@@ -113,7 +117,7 @@ func (a *app) tellVersion(r upgraded) error {
 // replaceable returns the path of this program, if nobody else looks after it.
 func (a *app) replaceable(from *client.Deployment) (string, error) {
 	install := "Install it with: curl -fsSL " + from.Hosts.AppURL + "/install.sh | sh"
-	if release.IsDevelopment(version) {
+	if !release.ValidVersion(version) {
 		return "", failure.New(failure.Invalid, failure.Usage, "this is a development build, which is not replaced").
 			Advise("%s", install)
 	}
@@ -124,7 +128,7 @@ func (a *app) replaceable(from *client.Deployment) (string, error) {
 	if err != nil {
 		return "", failure.New(failure.Other, failure.Unsavable, "cannot find this program: %v", err).Advise("%s", install)
 	}
-	if by := release.Manager(path); by != "" {
+	if by := upgrade.Manager(path); by != "" {
 		return "", failure.New(failure.Invalid, failure.Usage, "%s belongs to %s, which upgrades it", path, by).
 			Advise("Upgrade it there, or have a copy of your own. %s", install)
 	}
@@ -133,24 +137,29 @@ func (a *app) replaceable(from *client.Deployment) (string, error) {
 
 // download returns the program of a release, whose checksum is verified.
 func download(ctx context.Context, from *client.Deployment, version string) ([]byte, error) {
-	name := release.Name(version)
+	name := release.Platform{OS: runtime.GOOS, Arch: runtime.GOARCH}.Archive(version)
 	sums, err := from.Release(ctx, version, release.Checksums, 1<<20)
 	if err != nil {
 		return nil, err
 	}
-	archive, err := from.Release(ctx, version, name, release.MaxArchive)
+	archive, err := from.Release(ctx, version, name, upgrade.MaxArchive)
 	if err != nil {
 		return nil, err
 	}
 	var program []byte
-	if err = release.Verify(sums, name, archive); err == nil {
-		program, err = release.Unpack(name, archive)
+	if err = upgrade.Verify(sums, name, archive); err == nil {
+		program, err = upgrade.Unpack(name, archive)
 	}
 	if err != nil {
 		return nil, failure.New(failure.Other, failure.BadResponse, "cannot use the release: %v; nothing was changed", err).
 			Advise("Run the command again; if it fails again, tell whoever runs the server.")
 	}
 	return program, nil
+}
+
+// isNewer reports whether a version comes after that of this program, which is a release.
+func isNewer(latest string) bool {
+	return release.ValidVersion(version) && release.ValidVersion(latest) && release.Compare(latest, version) > 0
 }
 
 // starts fails unless a program runs here and is the version that it should be.
@@ -169,13 +178,13 @@ func starts(ctx context.Context, file, version string) error {
 func (a *app) noteNewer(ctx context.Context) {
 	set, _, err := a.value(upgradeSetting)
 	if a.deployment == nil || a.flags.json || a.flags.quiet || a.env("CI") != "" || err != nil || set == upgradeOff ||
-		release.IsDevelopment(version) || !a.looksToday() {
+		!release.ValidVersion(version) || !a.looksToday() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, versionTime)
 	defer cancel()
 	known, err := a.deployment.Versions(ctx)
-	if err == nil && release.IsVersion(known.Latest) && release.IsNewer(known.Latest, version) {
+	if err == nil && isNewer(known.Latest) {
 		a.screen.Note("vitrine %s is there, and this is %s; vitrine upgrade installs it", known.Latest, version)
 	}
 }

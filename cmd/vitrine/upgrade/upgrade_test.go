@@ -1,4 +1,4 @@
-package release
+package upgrade
 
 import (
 	"archive/zip"
@@ -42,19 +42,5 @@ func TestManagersArePackageManagers(t *testing.T) {
 		if got := Manager(file); got != want {
 			t.Errorf("%s: %q, want %q", file, got, want)
 		}
-	}
-}
-
-func TestVersions(t *testing.T) {
-	for text, want := range map[string][2]bool{ // is a version, is a development build
-		"0.2.0": {true, false}, "0.2.0-dev": {true, true}, "1.0.0-rc.1": {true, false}, "v0.2.0": {false, true},
-		"0.2": {false, true}, "": {false, true}, "../1.0.0": {false, true},
-	} {
-		if got := [2]bool{IsVersion(text), IsDevelopment(text)}; got != want {
-			t.Errorf("%q: %v, want %v", text, got, want)
-		}
-	}
-	if !IsNewer("0.10.0", "0.9.1") || IsNewer("0.2.0", "0.2.0") || !IsNewer("0.2.0", "0.2.0-dev") {
-		t.Error("versions are compared in another order")
 	}
 }

@@ -1,5 +1,5 @@
-// Package release unpacks a release of this program and puts it in the place of the one that runs.
-package release
+// Package upgrade unpacks a release of this program and puts it in the place of the one that runs.
+package upgrade
 
 import (
 	"archive/tar"
@@ -17,7 +17,7 @@ import (
 	"runtime"
 	"strings"
 
-	"golang.org/x/mod/semver"
+	"vitrine/shared/platform/release"
 )
 
 // Limits of what is downloaded, in bytes.
@@ -25,31 +25,6 @@ const (
 	MaxArchive = 64 << 20
 	maxProgram = 256 << 20
 )
-
-// Checksums is the name of the list of all archives with their SHA-256.
-const Checksums = "checksums.txt"
-
-// Name returns the name of the archive of a version for this machine.
-func Name(version string) string {
-	extension := "tar.gz"
-	if runtime.GOOS == "windows" {
-		extension = "zip"
-	}
-	return fmt.Sprintf("vitrine_%s_%s_%s.%s", version, runtime.GOOS, runtime.GOARCH, extension)
-}
-
-// IsVersion reports whether a text is a version as releases have it, such as 0.2.0.
-func IsVersion(text string) bool {
-	return semver.IsValid("v"+text) && semver.Canonical("v"+text) == "v"+text
-}
-
-// IsDevelopment reports whether a version is that of a program that somebody has built without a release.
-func IsDevelopment(version string) bool {
-	return !IsVersion(version) || strings.HasSuffix(version, "-dev")
-}
-
-// IsNewer reports whether a version comes after another one.
-func IsNewer(version, than string) bool { return semver.Compare("v"+version, "v"+than) > 0 }
 
 // Verify compares an archive with the list of checksums.
 func Verify(checksums []byte, name string, archive []byte) error {
@@ -59,11 +34,11 @@ func Verify(checksums []byte, name string, archive []byte) error {
 			continue
 		}
 		if got := sha256.Sum256(archive); hex.EncodeToString(got[:]) != sum {
-			return fmt.Errorf("%s has another SHA-256 than %s says", name, Checksums)
+			return fmt.Errorf("%s has another SHA-256 than %s says", name, release.Checksums)
 		}
 		return nil
 	}
-	return fmt.Errorf("%s does not list %s", Checksums, name)
+	return fmt.Errorf("%s does not list %s", release.Checksums, name)
 }
 
 // Unpack returns the program in an archive.
