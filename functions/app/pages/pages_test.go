@@ -50,7 +50,7 @@ func TestHostileTextStaysText(t *testing.T) {
 func TestAssets(t *testing.T) {
 	for _, name := range []string{
 		"vitrine.css", "viewer.js", "exhibit.js", "live.js", "private.js", "panel.js", "claim.js", "forms.js", "decision.js",
-		"icon.svg", "report.js", "since.js", "publish.js", "choose.js", "transfer.js", "sha256.js",
+		"icon.svg", "report.js", "since.js", "publish.js", "choose.js", "transfer.js", "sha256.js", "title.js",
 	} {
 		a, ok := FindAsset(name)
 		if !ok || a.Type == "" || len(a.Body) == 0 {
@@ -60,7 +60,7 @@ func TestAssets(t *testing.T) {
 			t.Errorf("AssetPath(%s) = %q, %v", name, path, err)
 		}
 	}
-	if len(assets) != 16 {
+	if len(assets) != 17 {
 		t.Errorf("%d assets, want those above", len(assets))
 	}
 	if _, err := AssetPath("none.css"); err == nil {
@@ -73,7 +73,7 @@ func TestScriptsMakeNoMarkup(t *testing.T) {
 	var scripts string
 	for _, name := range []string{
 		"viewer.js", "exhibit.js", "live.js", "private.js", "panel.js", "claim.js", "forms.js", "decision.js",
-		"report.js",
+		"report.js", "publish.js", "choose.js", "transfer.js", "title.js",
 	} {
 		a, _ := FindAsset(name)
 		scripts += string(a.Body)

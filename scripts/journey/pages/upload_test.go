@@ -283,3 +283,26 @@ func TestThePageJudgesNamesLikeTheCommandLine(t *testing.T) {
 	}
 	p.Clean()
 }
+
+// TestThePageFindsTitlesLikeTheCommandLine reads the pages that titles in Go are tested with.
+func TestThePageFindsTitlesLikeTheCommandLine(t *testing.T) {
+	t.Parallel()
+	d := harness.NewEnv(t, harness.Unlimited)
+	p := publisher(t, d, "grace@example.org")
+	files, err := os.ReadFile("../../../shared/publishing/lint/testdata/titles.json")
+	harness.NoError(t, err)
+	wrong := browser.Eval[string](&p.Document, `(async () => {
+		const { worker } = document.querySelector('[data-part="upload"]').dataset;
+		const { titleOf } = await import(worker.replace("sha256.js", "title.js"));
+		const wrong = [];
+		for (const { path, body, title } of `+string(files)+`) {
+			const got = await titleOf(path, new Blob([body]));
+			if (got !== title) wrong.push(path + " " + body + ": " + got);
+		}
+		return wrong.join(", ");
+	})()`)
+	if wrong != "" {
+		t.Errorf("finds other titles: %s", wrong)
+	}
+	p.Clean()
+}

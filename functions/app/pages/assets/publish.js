@@ -2,6 +2,7 @@
 // says what to do instead.
 
 import { bytes, choose, dropped, Judge, passed, pasted, picked, total } from "./choose.js";
+import { titleOf } from "./title.js";
 import { Transfer } from "./transfer.js";
 
 const root = document.querySelector('[data-part="upload"]');
@@ -29,11 +30,10 @@ function fail(text) {
 }
 
 // plan shows what of the chosen files will be published.
-function plan(chosen, title) {
+async function plan(chosen, title) {
   if (busy || !chosen.length) return;
   const choice = choose(chosen, judge);
   files = choice.files;
-  part("title").value = stored || title || choice.title;
   part("total").textContent = total(files);
   list(part("files"), files.map(({ path, file }) => `${path} (${bytes(file.size)})`));
   list(part("left"), Array.from(choice.left, ([path, why]) => `${path}: ${why}`));
@@ -48,6 +48,9 @@ function plan(chosen, title) {
   part("publish").disabled = Boolean(problem);
   transfer = undefined;
   say("");
+  const page = first && !stored ? await titleOf(first, choice.files.find(({ path }) => path === first).file).catch(() => "") : "";
+  if (busy || files !== choice.files) return; // others were chosen meanwhile
+  part("title").value = stored || page || title || choice.title;
   show("plan");
 }
 
