@@ -105,7 +105,7 @@ func TestRoutes(t *testing.T) {
 		status                   int
 		contentType, cache, want string
 	}{
-		{"GET", "/", "", 200, html, "private, no-cache", "VITRINE_URL=http://localhost:8701 vitrine publish"},
+		{"GET", "/", "", 200, html, "private, no-cache", "curl -fsSL http://localhost:8704/install.sh | sh"},
 		{"GET", "/al/" + publicID, "", 200, html, "no-cache", `data-public-id="` + publicID + `"`},
 		{"POST", "/api/access-links/resolve", opening, 200, jsonType, "no-store", `"title":"` + publicID + " " + blob},
 		{"GET", asset0("vitrine.css"), "", 200, "text/css; charset=utf-8", "public, max-age=31536000, immutable", "light-dark("},
