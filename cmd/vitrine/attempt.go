@@ -267,12 +267,20 @@ func (t *attempt) failed(ctx context.Context, p *publication, err error) error {
 	}
 	switch {
 	case p.result.ArtifactID != "":
-	case f.Exit == failure.Invalid, f.Exit == failure.NotFound, t.entry.Step == journal.Prepared && p.provisioned == nil:
+	case f.Exit == failure.Invalid, f.Exit == failure.NotFound, t.entry.Step == journal.Prepared && p.provisioned == nil,
+		t.entry.Session == "" && isRefused(f) && p.provisioned == nil:
 		t.forget(ctx)
 	case f.Code == failure.WasInterrupted && t.kept:
 		return f.Advise("Run the command again within a day to continue.")
 	}
 	return err
+}
+
+// isRefused reports whether the server has decided that it does not open a session now, so that there is nothing to
+// continue.
+func isRefused(f *failure.Failure) bool {
+	return f.Exit == failure.Auth || f.Exit == failure.Quota ||
+		f.Exit == failure.Conflict && f.Code != fault.IdempotencyInFlight
 }
 
 // start is authenticate for a publish that the journal records. It continues one that was interrupted.

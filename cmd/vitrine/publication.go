@@ -92,7 +92,7 @@ func (p *publication) upload(ctx context.Context, files *folder.Folder, w publis
 	if p.attempt != nil && base != nil {
 		p.attempt.entry.Base = base.RevisionID
 	}
-	p.unchanged = base != nil && !w.force && isSame(files, w, base)
+	p.unchanged = base != nil && !w.force && !p.resumes() && isSame(files, w, base)
 	if p.unchanged && !base.EphemeralTier {
 		return p.keep(ctx, base)
 	}
