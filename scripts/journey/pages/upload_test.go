@@ -83,7 +83,7 @@ func TestAFolderIsPublishedFromABrowserThatLosesItsConnection(t *testing.T) {
 	p.Screenshot("upload-empty-narrow")
 	p.Drop(uploadZone, writeFolder(t, files))
 	p.WaitText("23 files, 3.1 MB")
-	if title := browser.Eval[string](&p.Document, `document.getElementById("upload-title").value`); title != "tides" {
+	if title := browser.Eval[string](&p.Document, `document.getElementById("upload-title").value`); title != "Tides" {
 		t.Errorf("the title is %q", title)
 	}
 	for _, fold := range []string{"Files that will be published", "Left out"} {
@@ -173,7 +173,7 @@ func TestPastesArePublishedFromABrowser(t *testing.T) {
 	paste(`data.setData("text/plain", "<!doctype html><title>A page</title>")`)
 	p.WaitText("1 file, 36 bytes")
 	p.Click(publishButton)
-	p.WaitText("Pasted text")
+	p.WaitText("A page")
 	p.WaitText("index.html")
 	p.Clean()
 }
