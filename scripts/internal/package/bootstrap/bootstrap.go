@@ -2,17 +2,16 @@
 package bootstrap
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 
+	"vitrine/scripts/internal/compile"
 	"vitrine/scripts/local/engines"
 	"vitrine/scripts/local/fresh"
 	"vitrine/shared/platform/env"
@@ -26,7 +25,9 @@ var Architectures = []string{"arm64", "amd64"}
 const Tags = "lambda.norpc,nethttpomithttp2"
 
 // Sources are the files and folders of the repository that decide what the programs are. Tests in them do not count.
-var Sources = []string{"functions", "shared", "go.mod", "go.sum", "scripts/internal/package/bootstrap"}
+var Sources = []string{
+	"functions", "shared", "go.mod", "go.sum", "scripts/internal/package/bootstrap", "scripts/internal/compile",
+}
 
 // Program returns the program of a host. It is built once for the same sources and the same Go, so that all processes
 // that work in the repository share it. The same sources give the same bytes, wherever the repository is. Log receives
@@ -59,16 +60,14 @@ func Program(ctx context.Context, host, arch string, log io.Writer) (string, err
 }
 
 func build(ctx context.Context, root, host, arch, file string) error {
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid=",
-		"-tags", Tags,
-		"-o", file, "./functions/"+host+"/lambda")
-	build.Dir = root
-	build.Env = append(os.Environ(), "GOOS=linux", "GOARCH="+arch, "CGO_ENABLED=0", "GOFLAGS=", "GOEXPERIMENT=",
-		"GOWORK=off", "GOARM64=", "GOAMD64=")
-	if output, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("`go build` of host %s failed (%w): %s", host, err, bytes.TrimSpace(output))
-	}
-	return nil
+	return compile.Program{
+		Name:    "host " + host,
+		Package: "./functions/" + host + "/lambda",
+		OS:      "linux",
+		Arch:    arch,
+		Linker:  "-s -w -buildid=",
+		Tags:    Tags,
+	}.Build(ctx, root, file)
 }
 
 // key is a digest of the sources and of the version of Go, for all functions that a process starts.
@@ -77,11 +76,9 @@ var key = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	version := exec.Command("go", "env", "GOVERSION")
-	version.Dir = root
-	text, err := version.Output()
+	version, err := compile.Version(context.Background(), root)
 	if err != nil {
-		return "", fmt.Errorf("`go env` in %s failed: %w", root, err)
+		return "", err
 	}
-	return fresh.Key(root, Sources, string(text))
+	return fresh.Key(root, Sources, version)
 })

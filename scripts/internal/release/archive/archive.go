@@ -9,17 +9,18 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 
+	"vitrine/scripts/internal/compile"
 	"vitrine/scripts/local/engines"
 	"vitrine/scripts/local/fresh"
 	"vitrine/shared/platform/release"
 )
 
 // sources are the files and folders of the repository that decide what an archive holds.
-var sources = []string{"cmd", "shared", "go.mod", "go.sum", "LICENSE", "README.md", "scripts/internal/release/archive"}
+var sources = []string{
+	"cmd", "shared", "go.mod", "go.sum", "LICENSE", "README.md", "scripts/internal/release/archive", "scripts/internal/compile",
+}
 
 // Make writes the archives of a version for some platforms into a folder, and the file with their checksums, which names
 // no others. Log receives a line for each archive that is built; those whose sources have not changed are not.
@@ -52,7 +53,7 @@ func build(ctx context.Context, p release.Platform, version string, log io.Write
 	if err != nil {
 		return "", err
 	}
-	compiler, err := compilerVersion(ctx, root)
+	compiler, err := compile.Version(ctx, root)
 	if err != nil {
 		return "", err
 	}
@@ -67,7 +68,7 @@ func build(ctx context.Context, p release.Platform, version string, log io.Write
 		fmt.Fprintf(log, "building the CLI %s for %s\n", version, p)
 		program := file + ".program"
 		defer os.Remove(program)
-		if err := compile(ctx, root, p, version, program); err != nil {
+		if err := compiled(p, version).Build(ctx, root, program); err != nil {
 			return err
 		}
 		if err := pack(p, root, program, file+".new"); err != nil {
@@ -77,25 +78,13 @@ func build(ctx context.Context, p release.Platform, version string, log io.Write
 	})
 }
 
-func compilerVersion(ctx context.Context, root string) (string, error) {
-	version := exec.CommandContext(ctx, "go", "env", "GOVERSION")
-	version.Dir = root
-	text, err := version.Output()
-	if err != nil {
-		return "", fmt.Errorf("`go env` in %s failed: %w", root, err)
+// compiled keeps the build ID, because the linker makes of it the UUID that macOS wants in a program.
+func compiled(p release.Platform, version string) compile.Program {
+	return compile.Program{
+		Name:    "the CLI for " + p.String(),
+		Package: "./cmd/vitrine",
+		OS:      p.OS,
+		Arch:    p.Arch,
+		Linker:  "-s -w -X main.version=" + version,
 	}
-	return string(text), nil
-}
-
-// compile keeps the build ID, because the linker makes of it the UUID that macOS wants in a program.
-func compile(ctx context.Context, root string, p release.Platform, version, file string) error {
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false",
-		"-ldflags", "-s -w -X main.version="+version, "-o", file, "./cmd/vitrine")
-	build.Dir = root
-	build.Env = append(os.Environ(), "GOOS="+p.OS, "GOARCH="+p.Arch, "CGO_ENABLED=0", "GOFLAGS=", "GOEXPERIMENT=",
-		"GOWORK=off", "GOARM64=", "GOAMD64=")
-	if output, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("`go build` of the CLI for %s failed (%w): %s", p, err, strings.TrimSpace(string(output)))
-	}
-	return nil
 }
