@@ -92,7 +92,7 @@ func (h *Host) createSession(w http.ResponseWriter, r *http.Request, v browserSe
 		return writeJSON(w, http.StatusOK, unchangedFiles{same})
 	}
 	counted := func() error { return nil }
-	made, err := h.Uploads.Create(r.Context(), v.Actor, command, nil, asked, counted, sessionSize)
+	made, err := h.Uploads.Create(r.Context(), v.Actor, command, nil, asked, counted, wire.SessionSize)
 	if err != nil {
 		return err
 	}
@@ -118,13 +118,6 @@ func readFiles(w http.ResponseWriter, r *http.Request) (contract.CreateSession, 
 		return contract.CreateSession{}, fault.New(fault.InvalidRequest, "artifact_id is not the id of an artifact.")
 	}
 	return asked, nil
-}
-
-// sessionSize returns how many bytes a session takes in the answer of a function.
-func sessionSize(made upload.Created) int {
-	body, _ := contract.Encode(wire.Session(made))
-	size, _ := limits.FunctionBody(body)
-	return size
 }
 
 // finalizeSession makes a draft of the files of a session. It does not take sessions with diffs, which only the upload

@@ -12,7 +12,6 @@ import (
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/idempotency"
-	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/upload"
 )
 
@@ -65,18 +64,11 @@ type createInput struct {
 }
 
 func (h *Host) create(ctx context.Context, request *web.Request, in *createInput) (contract.Session, error) {
-	made, err := h.Uploads.Create(ctx, request.Actor, request.Command, request.Record, in.Body, request.WaitForLimits, answerSize)
+	made, err := h.Uploads.Create(ctx, request.Actor, request.Command, request.Record, in.Body, request.WaitForLimits, wire.SessionSize)
 	if err != nil {
 		return contract.Session{}, err
 	}
 	return wire.Session(made), nil
-}
-
-// answerSize returns how many bytes an answer takes in that of a function.
-func answerSize(made upload.Created) int {
-	body, _ := contract.Encode(wire.Session(made))
-	size, _ := limits.FunctionBody(body)
-	return size
 }
 
 type sessionInput struct {

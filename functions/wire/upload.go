@@ -2,6 +2,7 @@ package wire
 
 import (
 	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/upload"
@@ -31,6 +32,13 @@ func Session(made upload.Created) contract.Session {
 		}
 	}
 	return out
+}
+
+// SessionSize returns how many bytes a session takes in the answer of a function.
+func SessionSize(made upload.Created) int {
+	body, _ := contract.Encode(Session(made))
+	size, _ := limits.FunctionBody(body)
+	return size
 }
 
 // Finalized returns the draft of a session. loads is what pages may load from other hosts.
