@@ -28,8 +28,7 @@ const (
 
 // Verify compares an archive with the list of checksums.
 func Verify(checksums []byte, name string, archive []byte) error {
-	for line := range strings.Lines(string(checksums)) {
-		sum, file, _ := strings.Cut(strings.TrimSpace(line), "  ")
+	for file, sum := range release.Sums(checksums) {
 		if file != name {
 			continue
 		}

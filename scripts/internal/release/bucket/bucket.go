@@ -13,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -46,8 +45,7 @@ func (b Bucket) Put(ctx context.Context, folder, version string) error {
 	if err != nil {
 		return err
 	}
-	for line := range strings.Lines(string(sums)) {
-		sum, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")
+	for name, sum := range release.Sums(sums) {
 		f := release.File{Version: version, Name: name}
 		if !f.Valid() {
 			return fmt.Errorf("%q in %s names no archive of version %s", name, release.Checksums, version)
