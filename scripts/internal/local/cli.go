@@ -8,33 +8,21 @@ import (
 
 	"vitrine/scripts/internal/release/archive"
 	"vitrine/scripts/internal/release/bucket"
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/release"
 )
 
-// background is work that nobody waits for until the stack stops.
-type background struct {
-	cancel context.CancelFunc
-	ended  chan struct{}
+// startCLI starts offerCLI. Building takes up to a minute if the tree has changed, which the hosts do not wait for.
+func (l *local) startCLI(ctx context.Context) {
+	ctx, l.endCLI = context.WithCancel(ctx)
+	l.cli = async.Go(func() (struct{}, error) {
+		l.offerCLI(ctx)
+		return struct{}{}, nil
+	})
 }
 
-func inBackground(ctx context.Context, work func(context.Context)) *background {
-	ctx, cancel := context.WithCancel(ctx)
-	b := &background{cancel, make(chan struct{})}
-	go func() {
-		defer close(b.ended)
-		work(ctx)
-	}()
-	return b
-}
-
-func (b *background) stop() {
-	b.cancel()
-	<-b.ended
-}
-
-// offerCLI builds the CLI of this tree for this machine and puts it where the app host hands it out. Building takes up to
-// a minute if the tree has changed, which the hosts do not wait for.
+// offerCLI builds the CLI of this tree for this machine and puts it where the app host hands it out.
 func (l *local) offerCLI(ctx context.Context) {
 	folder := filepath.Join(l.folder.path, "cli")
 	here := []release.Platform{{OS: runtime.GOOS, Arch: runtime.GOARCH}}

@@ -16,6 +16,7 @@ import (
 	"vitrine/functions/assembly"
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/local/engines"
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/policy"
 )
@@ -34,7 +35,8 @@ type local struct {
 	folder  *folder
 	engines *engines.Engines
 	stack   *stack.Stack
-	cli     *background // builds the CLI
+	cli     *async.Future[struct{}] // offered; its build ends with endCLI
+	endCLI  context.CancelFunc
 }
 
 // start starts every part, logs it, and returns when every host is healthy.
@@ -47,7 +49,7 @@ func (l *local) start(ctx context.Context) error {
 	}
 	l.welcome()
 	l.say("ready in %.1f s; Ctrl-C stops everything", time.Since(began).Seconds())
-	l.cli = inBackground(ctx, l.offerCLI)
+	l.startCLI(ctx)
 	return nil
 }
 
@@ -182,7 +184,9 @@ func (l *local) stop() error {
 		l.say("stopping")
 	}
 	if l.cli != nil {
-		l.cli.stop()
+		l.endCLI()
+		_, err := l.cli.Wait()
+		errs = append(errs, err)
 	}
 	if l.stack != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)

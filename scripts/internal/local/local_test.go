@@ -174,7 +174,7 @@ func TestTheCLIOfTheTreeIsOffered(t *testing.T) {
 		t.Error(err, l.stop())
 		return
 	}
-	<-l.cli.ended
+	<-l.cli.Done()
 	app := l.stack.Origins.App
 	for _, path := range []string{"/install.sh", "/cli/" + contract.Release + "/checksums.txt"} {
 		response, err := http.Get(app + path)
