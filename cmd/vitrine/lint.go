@@ -115,11 +115,15 @@ func linter(files *folder.Folder, w publishFlags, loads media.Sources) *lint.Lin
 // entitle chooses the title of a revision: that of --title, of its base, or what the first page calls itself. Without any
 // it stays the name of the folder or file.
 func (p *publication) entitle(files *folder.Folder, base *contract.AgentView, w publishFlags) error {
-	if base != nil && !w.titled {
+	if w.titled {
+		return nil
+	}
+	if base != nil {
 		files.Title = base.Title
+		return nil
 	}
 	n := slices.IndexFunc(files.Files, func(f folder.File) bool { return f.Path == files.Entrypoint })
-	if base != nil || w.titled || files.Listing || n < 0 {
+	if files.Listing || n < 0 {
 		return nil
 	}
 	body, err := files.Body(files.Files[n])

@@ -214,8 +214,8 @@ func (w *watcher) publish(ctx context.Context) error {
 		return err
 	}
 	w.follow(base)
-	if !w.flags.titled {
-		files.Title = base.Title
+	if err := p.entitle(files, base, w.flags); err != nil {
+		return err
 	}
 	whole := declare(files, w.flags)
 	if files.Listing && !base.Listing && !slices.ContainsFunc(files.Files, func(f folder.File) bool {
