@@ -176,9 +176,10 @@ func starts(ctx context.Context, file, version string) error {
 // noteNewer says once a day that the server has a newer version. It stays silent for scripts, for whoever has turned it
 // off, and if it cannot find out, because nobody has asked.
 func (a *app) noteNewer(ctx context.Context) {
-	set, _, err := a.value(upgradeSetting)
-	if a.deployment == nil || a.flags.json || a.flags.quiet || a.env("CI") != "" || err != nil || set == upgradeOff ||
-		!release.ValidVersion(version) || !a.looksToday() {
+	if a.deployment == nil || a.flags.json || a.flags.quiet || a.env("CI") != "" || !release.ValidVersion(version) {
+		return
+	}
+	if set, _, err := a.value(upgradeSetting); err != nil || set == upgradeOff || !a.looksToday() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, versionTime)

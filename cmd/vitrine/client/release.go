@@ -35,8 +35,9 @@ func (c *Caller) release(ctx context.Context, address string, most int64) ([]byt
 		if err != nil || !keepsTLS(to.String(), address) {
 			return nil, c.badResponse(address, "it leads to an address that is not protected as it is itself")
 		}
-		if address = to.String(); c.encrypted(address) != nil {
-			return nil, c.encrypted(address)
+		address = to.String()
+		if err := c.encrypted(address); err != nil {
+			return nil, err
 		}
 		if resp, err = c.getPart(ctx, address, 0, -1, ""); err != nil {
 			return nil, c.unreachable(ctx, address, err)
