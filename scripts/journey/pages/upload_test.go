@@ -1,9 +1,7 @@
 package pages
 
 import (
-	"bytes"
 	"crypto/rand"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -262,47 +260,43 @@ func TestTheWorkerComputesWhatTheBrowserDoes(t *testing.T) {
 	p.Clean()
 }
 
+// wantSame expects that a module of the page that publishes finds in a corpus what Go finds. find is an expression over
+// corpus and module for what it finds otherwise, as texts.
+func wantSame(t *testing.T, email, corpus, module, find string) {
+	t.Helper()
+	p := publisher(t, harness.NewEnv(t, harness.Unlimited), email)
+	text, err := os.ReadFile("../../../shared/publishing/" + corpus)
+	harness.NoError(t, err)
+	wrong := browser.Eval[string](&p.Document, `(async () => {
+		const corpus = `+string(text)+`;
+		const { worker, upload } = document.querySelector('[data-part="upload"]').dataset;
+		const module = await import(worker.replace("sha256.js", "`+module+`"));
+		return (await (`+find+`)).join(", ");
+	})()`)
+	if wrong != "" {
+		t.Errorf("finds otherwise: %s", wrong)
+	}
+	p.Clean()
+}
+
 // TestThePageJudgesNamesLikeTheCommandLine judges the names that the rules in Go are tested with.
 func TestThePageJudgesNamesLikeTheCommandLine(t *testing.T) {
 	t.Parallel()
-	d := harness.NewEnv(t, harness.Unlimited)
-	p := publisher(t, d, "john@example.org")
-	text, err := os.ReadFile("../../../shared/publishing/leftout/testdata/names.json")
-	harness.NoError(t, err)
-	var names bytes.Buffer
-	harness.NoError(t, json.Compact(&names, text))
-	wrong := browser.Eval[string](&p.Document, `(async () => {
-		const { worker, upload } = document.querySelector('[data-part="upload"]').dataset;
-		const { Judge } = await import(worker.replace("sha256.js", "choose.js"));
-		const judge = new Judge(JSON.parse(upload).rules);
-		return Object.entries(`+names.String()+`).flatMap(([kind, paths]) =>
-			paths.filter((path) => judge.kind(path) !== kind)).join(", ");
+	wantSame(t, "john@example.org", "leftout/testdata/names.json", "choose.js", `(() => {
+		const judge = new module.Judge(JSON.parse(upload).rules);
+		return Object.entries(corpus).flatMap(([kind, paths]) => paths.filter((path) => judge.kind(path) !== kind));
 	})()`)
-	if wrong != "" {
-		t.Errorf("judges otherwise: %s", wrong)
-	}
-	p.Clean()
 }
 
 // TestThePageFindsTitlesLikeTheCommandLine reads the pages that titles in Go are tested with.
 func TestThePageFindsTitlesLikeTheCommandLine(t *testing.T) {
 	t.Parallel()
-	d := harness.NewEnv(t, harness.Unlimited)
-	p := publisher(t, d, "grace@example.org")
-	files, err := os.ReadFile("../../../shared/publishing/lint/testdata/titles.json")
-	harness.NoError(t, err)
-	wrong := browser.Eval[string](&p.Document, `(async () => {
-		const { worker } = document.querySelector('[data-part="upload"]').dataset;
-		const { titleOf } = await import(worker.replace("sha256.js", "title.js"));
+	wantSame(t, "grace@example.org", "lint/testdata/titles.json", "title.js", `(async () => {
 		const wrong = [];
-		for (const { path, body, title } of `+string(files)+`) {
-			const got = await titleOf(path, new Blob([body]));
+		for (const { path, body, title } of corpus) {
+			const got = await module.titleOf(path, new Blob([body]));
 			if (got !== title) wrong.push(path + " " + body + ": " + got);
 		}
-		return wrong.join(", ");
+		return wrong;
 	})()`)
-	if wrong != "" {
-		t.Errorf("finds other titles: %s", wrong)
-	}
-	p.Clean()
 }

@@ -9,9 +9,9 @@ import (
 type document struct {
 	*findings
 	*Linter
-	fence   string // the fence that ends the open block of code; empty: none is open
-	comment bool   // an HTML comment is open
-	blank   bool   // an indented line is code, because the last line was empty or code
+	fence   fence // of the open block of code
+	comment bool  // an HTML comment is open
+	blank   bool  // an indented line is code, because the last line was empty or code
 }
 
 var (
@@ -23,6 +23,23 @@ var (
 	inlineHTML = regexp.MustCompile(`(?i)<(?:img|a)\s[^<>]{0,300}?\b(?:src|href)\s{0,9}=\s{0,9}["']([^"'<>]{1,500})["']`)
 	comments   = regexp.MustCompile(`<!--.*?-->`)
 )
+
+// fence is the fence that ends the open block of code; empty: none is open.
+type fence string
+
+// holds reports whether a line belongs to a block of code with fences, which it may begin or end.
+func (f *fence) holds(line string) bool {
+	mark, open := fenced.FindStringSubmatch(line), string(*f)
+	switch {
+	case open == "" && mark == nil:
+		return false
+	case open == "":
+		*f = fence(mark[1])
+	case mark != nil && strings.HasPrefix(mark[1], open) && strings.Trim(line, " \t"+open[:1]) == "":
+		*f = ""
+	}
+	return true
+}
 
 // maxLine is how many bytes of a line are checked.
 const maxLine = 16 << 10
@@ -39,15 +56,7 @@ func (d *document) read(body []byte) {
 }
 
 func (d *document) line(number int, line string) {
-	mark := fenced.FindStringSubmatch(line)
-	switch {
-	case d.fence != "":
-		if mark != nil && strings.HasPrefix(mark[1], d.fence) && strings.Trim(line, " \t"+d.fence[:1]) == "" {
-			d.fence = ""
-		}
-		return
-	case mark != nil && !d.comment:
-		d.fence = mark[1]
+	if !d.comment && d.fence.holds(line) {
 		return
 	}
 	blank := strings.TrimSpace(line) == ""

@@ -22,7 +22,7 @@ func Title(path string, body []byte) string {
 	case media.IsHTML(path):
 		found = titleElement(body)
 	case media.IsMarkdown(path):
-		found = firstHeading(string(body))
+		found = firstHeading(body)
 	}
 	return strings.TrimSpace(text.Cut(text.OneLine(strings.ToValidUTF8(found, "")), limits.TitleRunes))
 }
@@ -60,25 +60,19 @@ var (
 )
 
 // firstHeading returns the title of a markdown file.
-func firstHeading(body string) string {
-	head, body := frontMatter(body)
-	for line := range strings.Lines(head) {
+func firstHeading(body []byte) string {
+	head, body, _ := text.CutFrontMatter(body)
+	for line := range strings.Lines(string(head)) {
 		if m := titleField.FindStringSubmatch(strings.TrimRight(line, "\r\n")); m != nil {
 			return m[1] + m[2] + m[3]
 		}
 	}
-	fence, last := "", ""
-	for line := range strings.Lines(body) {
+	var open fence
+	last := ""
+	for line := range strings.Lines(string(body)) {
 		line = strings.TrimRight(line, "\r\n")
-		mark := fenced.FindStringSubmatch(line)
-		switch {
-		case fence != "":
-			if mark != nil && strings.HasPrefix(mark[1], fence) {
-				fence = ""
-			}
-			continue
-		case mark != nil:
-			fence, last = mark[1], ""
+		if open.holds(line) {
+			last = ""
 			continue
 		}
 		found := ""
@@ -93,22 +87,6 @@ func firstHeading(body string) string {
 		last = line
 	}
 	return ""
-}
-
-// frontMatter cuts off the fields between two lines of --- at the very start.
-func frontMatter(body string) (head, rest string) {
-	first, after, _ := strings.Cut(body, "\n")
-	if strings.TrimRight(first, " \t\r") != "---" {
-		return "", body
-	}
-	size := 0
-	for line := range strings.Lines(after) {
-		if strings.TrimRight(line, " \t\r\n") == "---" {
-			return after[:size], after[size+len(line):]
-		}
-		size += len(line)
-	}
-	return "", body
 }
 
 // plain returns a heading without its markup.

@@ -5,17 +5,16 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"vitrine/shared/platform/text"
 )
 
-const (
-	maxFrontMatter     = 64 << 10 // bytes before a document
-	maxFrontMatterRows = 100
-)
+const maxFrontMatterRows = 100
 
 // frontMatter writes the fields before a document as a table, and returns the document without them. Text that is not a
 // YAML mapping is part of the document.
 func (d *document) frontMatter(b *body, source []byte) []byte {
-	head, rest, found := cutFrontMatter(source)
+	head, rest, found := text.CutFrontMatter(source)
 	if !found {
 		return source
 	}
@@ -32,22 +31,6 @@ func (d *document) frontMatter(b *body, source []byte) []byte {
 	b.printf("</tbody></table></div>")
 	d.line += bytes.Count(source[:len(source)-len(rest)], []byte("\n"))
 	return rest
-}
-
-// cutFrontMatter cuts off the text between two lines of --- at the very start.
-func cutFrontMatter(source []byte) (head, rest []byte, found bool) {
-	first, after, _ := bytes.Cut(source, []byte("\n"))
-	if string(bytes.TrimRight(first, " \t\r")) != "---" {
-		return nil, source, false
-	}
-	for rest = after; len(rest) > 0 && len(after)-len(rest) <= maxFrontMatter; {
-		line, next, _ := bytes.Cut(rest, []byte("\n"))
-		if string(bytes.TrimRight(line, " \t\r")) == "---" {
-			return after[:len(after)-len(rest)], next, true
-		}
-		rest = next
-	}
-	return nil, source, false
 }
 
 // inline returns a value in one line.

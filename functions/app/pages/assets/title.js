@@ -31,7 +31,7 @@ function firstHeading(text) {
   for (const line of lines.slice(end + 1)) {
     const mark = line.match(fenced)?.[1];
     if (fence) {
-      if (mark?.startsWith(fence)) fence = "";
+      if (mark?.startsWith(fence) && !line.trim().replaceAll(fence[0], "")) fence = "";
       continue;
     }
     if (mark) {
