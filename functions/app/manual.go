@@ -10,11 +10,15 @@ import (
 
 // manualRoutes are the documents that tell agents how to use the deployment. They are the same for everybody, whoever
 // may sign in.
-func (h *Host) manualRoutes() (routes []route) {
-	for _, path := range manual.Paths() {
-		routes = append(routes, route{method: "GET", path: path, handle: handler(h.document), packed: true})
+func (h *Host) manualRoutes() []route {
+	return []route{
+		{method: "GET", path: "/skill.md", handle: handler(h.document), packed: true},
+		{method: "GET", path: "/skills/vitrine.zip", handle: handler(h.document), packed: true},
+		{method: "GET", path: "/.well-known/agent-skills/index.json", handle: handler(h.document), packed: true},
+		{method: "GET", path: "/llms.txt", handle: handler(h.document), packed: true},
+		{method: "GET", path: "/llms-full.txt", handle: handler(h.document), packed: true},
+		{method: "GET", path: "/agents.md", handle: handler(h.document), packed: true},
 	}
-	return routes
 }
 
 // document is a document of the manual that is ready to be sent.
