@@ -129,7 +129,7 @@ fetch() {
   if has curl; then
     curl -fsSL --proto "$protocols" --proto-redir "$protocols" -o "$temporary/$1" "$url"
   else
-    wget -q -O "$temporary/$1" "$url"
+    wget -q -t 3 -O "$temporary/$1" "$url" # the default of 20 attempts takes minutes, in silence
   fi || stop "$url did not arrive: look at the message above, or try again later."
 }
 
