@@ -185,7 +185,7 @@ func TestAFirstDeploymentWithoutDomainsIsFollowedByASecond(t *testing.T) {
 func TestTheCLIIsThereBeforeTheFunctionsThatOfferIt(t *testing.T) {
 	t.Parallel()
 	_, stderr, calls, ok := newAccount(t).deploy(t, nil, "--yes")
-	put := strings.Index(calls, "release -out dist/cli -bucket objects\n")
+	put := strings.Index(calls, "release -bucket objects\n")
 	if !ok || put < strings.Index(calls, "cdk deploy V-Data") || put > strings.Index(calls, "cdk deploy --all") ||
 		strings.Count(calls, "\nrelease ") != 1 {
 		t.Errorf("%s after\n%s", stderr, calls)

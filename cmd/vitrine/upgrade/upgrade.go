@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -28,16 +27,14 @@ const (
 
 // Verify compares an archive with the list of checksums.
 func Verify(checksums []byte, name string, archive []byte) error {
-	for file, sum := range release.Sums(checksums) {
-		if file != name {
-			continue
-		}
-		if got := sha256.Sum256(archive); hex.EncodeToString(got[:]) != sum {
-			return fmt.Errorf("%s has another SHA-256 than %s says", name, release.Checksums)
-		}
-		return nil
+	sum, listed := release.Sums(checksums)[name]
+	if !listed {
+		return fmt.Errorf("%s does not list %s", release.Checksums, name)
 	}
-	return fmt.Errorf("%s does not list %s", release.Checksums, name)
+	if got := sha256.Sum256(archive); hex.EncodeToString(got[:]) != sum {
+		return fmt.Errorf("%s has another SHA-256 than %s says", name, release.Checksums)
+	}
+	return nil
 }
 
 // Unpack returns the program in an archive.
@@ -52,36 +49,28 @@ func Unpack(name string, archive []byte) ([]byte, error) {
 	for files := tar.NewReader(packed); ; {
 		head, err := files.Next()
 		if errors.Is(err, io.EOF) {
-			return nil, errNoProgram
+			return nil, errors.New("the archive has no program")
 		}
 		if err != nil {
 			return nil, err
 		}
-		if head.Typeflag == tar.TypeReg && path.Base(head.Name) == "vitrine" {
+		if head.Name == "vitrine" {
 			return readProgram(files)
 		}
 	}
 }
-
-var errNoProgram = errors.New("the archive has no program")
 
 func unzip(archive []byte) ([]byte, error) {
 	files, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range files.File {
-		if path.Base(f.Name) != "vitrine.exe" {
-			continue
-		}
-		body, err := f.Open()
-		if err != nil {
-			return nil, err
-		}
-		defer body.Close()
-		return readProgram(body)
+	program, err := files.Open("vitrine.exe")
+	if err != nil {
+		return nil, err
 	}
-	return nil, errNoProgram
+	defer program.Close()
+	return readProgram(program)
 }
 
 func readProgram(from io.Reader) ([]byte, error) {

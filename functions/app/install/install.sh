@@ -123,13 +123,13 @@ put_program() {
 }
 
 # fetch downloads a file of the release. wget cannot be told which protocols a redirect may lead to; what it brings is
-# checked like the rest.
+# checked like the rest. It would try 20 times, for minutes and without a word; that of busybox tries once all the same.
 fetch() {
   url=$app/cli/$version/$1
   if has curl; then
     curl -fsSL --proto "$protocols" --proto-redir "$protocols" -o "$temporary/$1" "$url"
   else
-    wget -q -t 3 -O "$temporary/$1" "$url" # the default of 20 attempts takes minutes, in silence
+    wget -q -t 3 -O "$temporary/$1" "$url"
   fi || stop "$url did not arrive: look at the message above, or try again later."
 }
 

@@ -14,24 +14,12 @@ import (
 	"vitrine/shared/platform/release"
 )
 
-func TestWhatCannotBeReleasedIsRefused(t *testing.T) {
+func TestOtherOptionsAreRefused(t *testing.T) {
 	for says, args := range map[string][]string{
-		`"v0.2.0" is no version`:           {"-version", "v0.2.0"},
-		`no archive for "plan9/amd64"`:     {"-platform", "linux/amd64,plan9/amd64"},
 		`"linux/amd64" is no option`:       {"linux/amd64"},
 		"flag provided but not defined: -": {"-force"},
 	} {
-		expect.Error(t, run(t.Context(), append(args, "-out", t.TempDir()), io.Discard, io.Discard), says)
-	}
-}
-
-func TestPlatformsAreNamed(t *testing.T) {
-	got := expect.Value(named("darwin/arm64,windows/amd64"))(t)
-	if len(got) != 2 || got[0].String() != "darwin/arm64" || got[1].String() != "windows/amd64" {
-		t.Errorf("chosen are %v", got)
-	}
-	if all := expect.Value(named(""))(t); len(all) != len(release.Platforms) {
-		t.Errorf("without a choice they are %v", all)
+		expect.Error(t, run(t.Context(), args, io.Discard, io.Discard), says)
 	}
 }
 

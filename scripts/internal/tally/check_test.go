@@ -102,6 +102,9 @@ var everything = []string{
 	"dash", "busybox", "shellcheck", "curl", "wget",
 }
 
+// everythingForAll is what scripts/check -all has to find.
+var everythingForAll = append([]string{"debootstrap"}, everything...)
+
 func TestCheckNamesWhatIsMissing(t *testing.T) {
 	for missing, want := range map[string]string{
 		"go": "needs Go 1.26", "node": "install version 20", "npm": "install Node.js 20", "cc": "install gcc", "chromium": "need Chromium",
@@ -174,23 +177,31 @@ func TestCheckIsShortWithoutCompilerNodeAndBrowser(t *testing.T) {
 }
 
 func TestCheckRunsTheSuiteAndTheAuditWithAllAlone(t *testing.T) {
-	const suite = "go test -tags conformance -timeout 15m vitrine/scripts/internal/conformance\n"
-	const functions = "go test -tags architectures vitrine/scripts/internal/package " +
-		"vitrine/scripts/internal/release/archive\n"
-	const costs = "go test -tags cost -run ^Test(Twice|APageOfTheLargest) vitrine/shared/publishing/render\n"
-	const largest = "go test -tags large -run OfTheLargest vitrine/shared/adapter/dynamo\n"
-	const audit = "go test -tags lighthouse -timeout 20m vitrine/scripts/internal/lighthouse\n"
-	const kinds = "go test -tags engines -timeout 20m vitrine/scripts/journey/engines\n"
 	for mode, want := range map[string]int{"-all": 1, "-short": 0} {
-		said, calls := newMachine(t, everything...).checkWith(t, []string{mode})
-		if strings.Count(tests(calls), suite) != want || strings.Count(tests(calls), audit) != want ||
-			strings.Count(tests(calls), kinds) != want || strings.Count(tests(calls), costs) != want ||
-			strings.Count(tests(calls), functions) != want || strings.Count(tests(calls), largest) != want ||
-			strings.Count(calls, "npm ci") != 1+2*want ||
+		said, calls := newMachine(t, everythingForAll...).checkWith(t, []string{mode})
+		for _, test := range []string{
+			"architectures vitrine/scripts/internal/package vitrine/scripts/internal/release/archive",
+			"cost -run ^Test(Twice|APageOfTheLargest) vitrine/shared/publishing/render",
+			"large -run OfTheLargest vitrine/shared/adapter/dynamo",
+			"large -timeout 20m -run ManyKilled vitrine/scripts/journey/publish",
+			"roots -timeout 20m -run BareRoots vitrine/scripts/journey/install",
+			"conformance -timeout 15m vitrine/scripts/internal/conformance",
+			"lighthouse -timeout 20m vitrine/scripts/internal/lighthouse",
+			"engines -timeout 20m vitrine/scripts/journey/engines",
+		} {
+			if got := strings.Count(tests(calls), "go test -tags "+test+"\n"); got != want {
+				t.Errorf("with %s it runs %q %d times after\n%s", mode, test, got, calls)
+			}
+		}
+		if strings.Count(calls, "npm ci") != 1+2*want ||
 			strings.Count(said, "installing the conformance suite of MCP (npm ci)\n") != want ||
 			strings.Count(said, "installing Lighthouse (npm ci)\n") != want {
 			t.Errorf("with %s it says %q after\n%s", mode, said, calls)
 		}
+	}
+	without, _ := newMachine(t, everything...).checkWith(t, []string{"-all"})
+	if !strings.Contains(without, "a bare Debian needs debootstrap: install it") {
+		t.Errorf("without debootstrap it says %q", without)
 	}
 	said, calls := newMachine(t, everything...).check(t)
 	if strings.Contains(said+calls, "conformance") || strings.Contains(said+calls, "ighthouse") {
@@ -212,7 +223,7 @@ func TestCheckNamesTheBrowsers(t *testing.T) {
 
 func TestCheckSavesPicturesWithAllAlone(t *testing.T) {
 	for mode, want := range map[string]bool{"-all": true, "-short": false, "": false} {
-		m := newMachine(t, everything...)
+		m := newMachine(t, everythingForAll...)
 		_, calls := m.checkWith(t, strings.Fields(mode))
 		pictures := "pictures in " + filepath.Join(m.folder, ".vitrine", "build") + "\n"
 		if !strings.Contains(tests(calls), "vitrine/functions/app") || strings.Contains(calls, pictures) != want {

@@ -108,8 +108,10 @@ func (e *env) put(t *testing.T, f release.File, text string) {
 		&s3.PutObjectInput{Bucket: &of.Name, Key: &key, Body: strings.NewReader(text)}))(t)
 }
 
-// person is a home folder on this machine, whose owner may do nothing special.
+// person is a home folder and its owner, who may do nothing special.
 type person struct {
+	root string // that the paths are in; empty: that of this machine
+	uid  uint32
 	home string
 	path string // PATH
 	vars []string
@@ -123,7 +125,7 @@ func newPerson(t *testing.T) *person {
 	// Not below t.TempDir, which only the user of the test can enter.
 	home := expect.Value(os.MkdirTemp("", "vitrine-install-"))(t)
 	t.Cleanup(func() { os.RemoveAll(home) })
-	p := &person{home: home, path: "/usr/bin:/bin"}
+	p := &person{uid: nobody, home: home, path: "/usr/bin:/bin"}
 	if os.Getuid() == 0 {
 		expect.OK(t, os.Chown(home, nobody, nobody))
 	}
@@ -146,7 +148,10 @@ func (p *person) run(t *testing.T, input string, command ...string) said {
 	var stdout, stderr bytes.Buffer
 	program.Stdout, program.Stderr = &stdout, &stderr
 	if os.Getuid() == 0 {
-		program.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+		program.SysProcAttr = &syscall.SysProcAttr{
+			Chroot:     p.root,
+			Credential: &syscall.Credential{Uid: p.uid, Gid: p.uid},
+		}
 	}
 	err := program.Run()
 	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
@@ -161,7 +166,7 @@ func (p *person) bin() string { return filepath.Join(p.home, ".local", "bin") }
 func (p *person) installed(t *testing.T) string {
 	t.Helper()
 	program := filepath.Join(p.bin(), "vitrine")
-	if _, err := os.Stat(program); err != nil {
+	if _, err := os.Stat(p.root + program); err != nil {
 		return ""
 	}
 	return strings.TrimSpace(p.run(t, "", program, "version").out)
@@ -171,9 +176,10 @@ func (p *person) installed(t *testing.T) string {
 func (p *person) wantClean(t *testing.T, want ...string) {
 	t.Helper()
 	var found []string
-	err := filepath.WalkDir(p.home, func(path string, d os.DirEntry, err error) error {
+	home := p.root + p.home
+	err := filepath.WalkDir(home, func(path string, d os.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
-			found = append(found, strings.TrimPrefix(path, p.home+"/"))
+			found = append(found, strings.TrimPrefix(path, home+"/"))
 		}
 		return err
 	})

@@ -4,7 +4,6 @@ package release
 
 import (
 	"cmp"
-	"iter"
 	"regexp"
 	"slices"
 	"strconv"
@@ -17,16 +16,14 @@ const Checksums = "checksums.txt"
 // Folder is where the files of all versions are, in the bucket and on the app host.
 const Folder = "cli/"
 
-// Sums returns the names and checksums that a file of checksums lists, in hexadecimal digits.
-func Sums(text []byte) iter.Seq2[string, string] {
-	return func(yield func(name, sum string) bool) {
-		for line := range strings.Lines(string(text)) {
-			sum, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")
-			if !yield(name, sum) {
-				return
-			}
-		}
+// Sums returns the checksums that a file of checksums lists, in hexadecimal digits, by name.
+func Sums(text []byte) map[string]string {
+	sums := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		sum, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")
+		sums[name] = sum
 	}
+	return sums
 }
 
 // Platform is a system that the CLI is built for, in the words of Go.
