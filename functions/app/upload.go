@@ -37,21 +37,21 @@ func (h *Host) uploadRoutes() []route {
 }
 
 // fileRules are those of the command line.
-var fileRules = pages.FileRules{
-	Noise:       leftout.Noise,
-	Folders:     leftout.SecretFolders,
-	Files:       leftout.SecretFiles,
-	Backups:     leftout.Backups,
-	Entrypoints: leftout.Entrypoints,
-	Secrets: pages.SecretRules{
-		Token:   credential.Form,
-		Head:    leak.KeyHead,
-		Gap:     leak.KeyGap,
-		Header:  leak.KeyHeader,
-		Body:    leak.KeyBody,
-		Headers: leak.MaxHeaders,
-		Part:    leak.MaxPart,
-		Secret:  leak.MaxSecret,
+var fileRules = map[string]any{
+	"noise":       leftout.Noise,
+	"folders":     leftout.SecretFolders,
+	"files":       leftout.SecretFiles,
+	"backups":     leftout.Backups,
+	"entrypoints": leftout.Entrypoints,
+	"secrets": map[string]any{
+		"token":        credential.Form,
+		"head":         leak.KeyHead,
+		"gap":          leak.KeyGap,
+		"header":       leak.KeyHeader,
+		"body":         leak.KeyBody,
+		"headers":      leak.MaxHeaders,
+		"part_bytes":   leak.MaxPart,
+		"secret_bytes": leak.MaxSecret,
 	},
 }
 

@@ -12,30 +12,8 @@ import (
 type Upload struct {
 	Artifact, Title string // of a new revision; empty: a new artifact
 	Limits          Limits
-	Rules           FileRules
-	Left            *int // new artifacts that may be published today; nil: not known, or of no matter
-}
-
-// FileRules are what the scripts need to judge files as the command line does.
-type FileRules struct {
-	Noise       []string    `json:"noise"`
-	Folders     []string    `json:"folders"`
-	Files       []string    `json:"files"`
-	Backups     []string    `json:"backups"`
-	Entrypoints []string    `json:"entrypoints"`
-	Secrets     SecretRules `json:"secrets"`
-}
-
-// SecretRules are the regular expressions of secrets in files, and what bounds them.
-type SecretRules struct {
-	Token   string `json:"token"`
-	Head    string `json:"head"` // of a private key, as those below
-	Gap     string `json:"gap"`
-	Header  string `json:"header"`
-	Body    string `json:"body"`
-	Headers int    `json:"headers"`
-	Part    int    `json:"part_bytes"`
-	Secret  int    `json:"secret_bytes"`
+	Rules           map[string]any // by which the scripts judge files
+	Left            *int           // new artifacts that may be published today; nil: not known, or of no matter
 }
 
 // Data returns what the script of the part needs, as JSON.

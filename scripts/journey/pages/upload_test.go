@@ -275,12 +275,16 @@ func TestFilesThatHoldSecretsAreLeftOutBeforeAnythingIsSent(t *testing.T) {
 	p.Clean()
 }
 
-func TestWhatGitIgnoresIsPublishedWhereNothingElseOpensFirst(t *testing.T) {
+func TestIgnoreFilesThatDoNotApplyAreSaid(t *testing.T) {
 	t.Parallel()
 	p := publisher(t, harness.NewEnv(t, harness.Unlimited), "dennis@example.org")
 	p.Choose(uploadFolder, writeFolder(t, map[string]string{".gitignore": "*", "index.html": "x"}))
 	p.WaitText(".gitignore was not applied, because it excludes “index.html”.")
 	p.WaitText("2 files, 2 bytes")
+	browser.Eval[bool](&p.Document, `Boolean(Blob.prototype.text = () => Promise.reject(new Error("gone")))`)
+	p.Click(`[data-part="plan"] [data-restart]`)
+	p.Choose(uploadFolder, writeFolder(t, map[string]string{".gitignore": "*", "index.html": "x"}))
+	p.WaitText("The files cannot be read. Choose them again.")
 	p.Clean()
 }
 

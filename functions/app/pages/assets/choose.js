@@ -98,7 +98,7 @@ function noisy(path, judge) {
 }
 
 const number = new Intl.NumberFormat("en");
-const sum = (files) => files.reduce((all, { file }) => all + file.size, 0);
+export const sum = (files) => files.reduce((all, { file }) => all + file.size, 0);
 export const total = (files) => `${files.length === 1 ? "1 file" : `${number.format(files.length)} files`}, ${bytes(sum(files))}`;
 
 export function bytes(n) {

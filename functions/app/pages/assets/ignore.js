@@ -1,5 +1,5 @@
-// Says which paths .artifactignore and .gitignore exclude. It reads patterns as the command line does, which differs from
-// git: "[!a]" negates nothing, and "**/" stops at the first folder that matches.
+// Says which paths .artifactignore and .gitignore exclude. It reads patterns as the command line does, which differs
+// from git: "[!a]" negates nothing, and "**/" stops at the first folder that matches.
 
 const maxBytes = 1 << 20; // that are read of such a file
 
@@ -13,8 +13,8 @@ const literal = (n) => `\\u{${n.toString(16)}}`;
 function named(part) {
   const source = part.replace(piece, (all, escaped, not, set) => {
     if (set) {
-      const range = (_, low, high = low) => (code(low) > code(high) ? "" : `${literal(code(low))}-${literal(code(high))}`);
-      return `[${not}${set.replace(ranges, range)}]`;
+      const range = (from, to) => (from > to ? "" : `${literal(from)}-${literal(to)}`);
+      return `[${not}${set.replace(ranges, (_, low, high = low) => range(code(low), code(high)))}]`;
     }
     return { "*": "[^]*", "?": "[^]" }[all] ?? literal(code(escaped ?? all));
   });

@@ -38,14 +38,16 @@ export class Finder {
 
   // search searches for secrets that begin before end.
   search(end) {
-    const each = (pattern, kind) => {
+    const each = (pattern, kind, holds) => {
       pattern.lastIndex = 0;
       for (let m; !this.found && (m = pattern.exec(this.held)) && m.index < end; pattern.lastIndex = m.index + 1) {
-        this.found = kind(m[0], m.index);
+        if (holds(m[0], m.index)) this.found = kind(m[0]);
       }
     };
-    each(this.token, (s) => (checksum(s.slice(0, -6)) === s.slice(-6) ? `a secret of Vitrine (${s.slice(0, 6)}...)` : ""));
-    each(this.head, (s, at) => (this.isKey(this.held.slice(at, at + this.secret_bytes), s.length) ? "a private key" : ""));
+    each(this.token, (text) => `a secret of Vitrine (${text.slice(0, 6)}...)`, (text) =>
+      checksum(text.slice(0, -6)) === text.slice(-6));
+    each(this.head, () => "a private key", (head, at) =>
+      this.isKey(this.held.slice(at, at + this.secret_bytes), head.length));
   }
 
   // isKey reports whether a text in which the head of a private key ends has optional headers and a body, too.

@@ -1,7 +1,7 @@
 // Publishes files that were chosen, dropped or pasted: shows what will be published, then sends it. Without it the page
 // says what to do instead.
 
-import { bytes, choose, dropped, Judge, passed, pasted, picked, total } from "./choose.js";
+import { bytes, choose, dropped, Judge, passed, pasted, picked, sum, total } from "./choose.js";
 import { titleOf } from "./title.js";
 import { Transfer } from "./transfer.js";
 
@@ -67,7 +67,8 @@ function leaveOut(secrets, first) {
   files = files.filter(({ secret }) => !secret);
   const opening = secrets.find(({ path }) => path === first);
   const problem = opening
-    ? `“${first}” is to open first, but it is not published, because it holds ${opening.secret}. Take that out, then choose the files again.`
+    ? `“${first}” is to open first, but it is not published, because it holds ${opening.secret}. ` +
+      "Take that out, then choose the files again."
     : passed(files, limits);
   showPlan(first, problem);
   part("left-out").open = true;
@@ -76,15 +77,13 @@ function leaveOut(secrets, first) {
 }
 
 function list(to, lines) {
-  const items = lines.slice(0, shownFiles).map((line) => {
+  const shown = lines.slice(0, shownFiles);
+  if (lines.length > shownFiles) shown.push(`and ${lines.length - shownFiles} more`);
+  to.replaceChildren(...shown.map((line) => {
     const item = document.createElement("li");
     item.append(Object.assign(document.createElement("bdi"), { textContent: line }));
     return item;
-  });
-  if (lines.length > shownFiles) {
-    items.push(Object.assign(document.createElement("li"), { textContent: `and ${lines.length - shownFiles} more` }));
-  }
-  to.replaceChildren(...items);
+  }));
 }
 
 // hash reads the files in the worker and gives each its SHA-256, and the kind of a secret that it holds.
@@ -117,10 +116,10 @@ const words = {
 };
 
 function progress(state, n) {
-  const all = files.reduce((sum, { file }) => sum + file.size, 0);
+  const all = sum(files);
   part("bar").max = all || 1;
   part("bar").value = n;
-  if (state) say(words[state]);
+  say(words[state]);
   part("amount").textContent = `${bytes(n)} of ${bytes(all)}`;
   part("pause").hidden = !["sending", "waiting", "offline", "paused"].includes(state);
   part("pause").textContent = state === "paused" ? "Go on" : "Pause";
@@ -169,8 +168,6 @@ async function publish() {
 function restart() {
   run++; // what still runs has no effect on the page
   transfer?.end();
-  transfer = undefined;
-  files = [];
   busy = false;
   fail("");
   say("");

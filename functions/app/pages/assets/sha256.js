@@ -1,5 +1,5 @@
-// Computes the SHA-256 of files and finds secrets in them, in a worker of its own, slice by slice, so that no file has to
-// fit into memory and the page stays responsive. crypto.subtle takes whole messages only.
+// Computes the SHA-256 of files and finds secrets in them, in a worker of its own, slice by slice, so that no file has
+// to fit into memory and the page stays responsive. crypto.subtle takes whole messages only.
 
 import { Finder } from "./leak.js";
 
