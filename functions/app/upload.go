@@ -13,6 +13,7 @@ import (
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/leak"
 	"vitrine/shared/publishing/leftout"
 	"vitrine/shared/publishing/upload"
 )
@@ -35,13 +36,23 @@ func (h *Host) uploadRoutes() []route {
 	}
 }
 
-// nameRules are those of the command line.
-var nameRules = pages.NameRules{
-	Noise:       leftout.Noise,
-	Folders:     leftout.SecretFolders,
-	Files:       leftout.SecretFiles,
-	Backups:     leftout.Backups,
-	Entrypoints: leftout.Entrypoints,
+// fileRules are those of the command line.
+var fileRules = map[string]any{
+	"noise":       leftout.Noise,
+	"folders":     leftout.SecretFolders,
+	"files":       leftout.SecretFiles,
+	"backups":     leftout.Backups,
+	"entrypoints": leftout.Entrypoints,
+	"secrets": map[string]any{
+		"token":        credential.Form,
+		"head":         leak.KeyHead,
+		"gap":          leak.KeyGap,
+		"header":       leak.KeyHeader,
+		"body":         leak.KeyBody,
+		"headers":      leak.MaxHeaders,
+		"part_bytes":   leak.MaxPart,
+		"secret_bytes": leak.MaxSecret,
+	},
 }
 
 // uploadPart returns the part of a page that publishes files, and lets the page send them; nil for members without the
@@ -55,7 +66,7 @@ func (h *Host) uploadPart(w http.ResponseWriter, v browserSession) *pages.Upload
 		policy = policyPage
 	}
 	w.Header().Set(policyHeader, uploading(policy, h.PutOrigin))
-	return &pages.Upload{Limits: h.limits(v), Rules: nameRules}
+	return &pages.Upload{Limits: h.limits(v), Rules: fileRules}
 }
 
 // callOf returns the command that a script carries out. body has the fields that make it another command.

@@ -261,36 +261,6 @@ func TestChooseEntrypoint(t *testing.T) {
 	}
 }
 
-func TestIgnorePatterns(t *testing.T) {
-	rules := ignores{
-		git: append(
-			parsePatterns([]byte("\uFEFF*.log\r\n\n# no\n/top.txt\nbuild/\nvendor/**/gen\n!keep.log\ntrailing.txt  \n"), "."),
-			parsePatterns([]byte("*.tmp\n!/a.tmp\n"), "docs")...),
-		own: parsePatterns([]byte("draft*\n!x.log\n"), "."),
-	}
-	expect.Results(t, func(path string) bool { return rules.match(path, false) }, map[string]bool{
-		"a.log":          true,
-		"deep/a.log":     true,
-		"keep.log":       false,
-		"x.log":          false,
-		"top.txt":        true,
-		"deep/top.txt":   false,
-		"trailing.txt":   true,
-		"vendor/gen":     true,
-		"vendor/a/b/gen": true,
-		"draft.md":       true,
-		"deep/draft":     true,
-		"a.tmp":          false,
-		"docs/b.tmp":     true,
-		"docs/a.tmp":     false,
-		"no":             false,
-		"build":          false,
-	})
-	if !rules.match("build", true) || !rules.match("deep/build", true) {
-		t.Error("the folder build is published")
-	}
-}
-
 func TestAHugeIgnoreFileIsCut(t *testing.T) {
 	huge := append(bytes.Repeat([]byte("# filler\n"), maxIgnore/9+1), "index.html\n"...)
 	if f := open(t, writeFiles(t, map[string]string{"index.html": "x", leftout.Ignore: string(huge)})); len(f.Files) != 1 {

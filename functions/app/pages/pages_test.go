@@ -51,6 +51,7 @@ func TestAssets(t *testing.T) {
 	for _, name := range []string{
 		"vitrine.css", "viewer.js", "exhibit.js", "live.js", "private.js", "panel.js", "claim.js", "forms.js", "decision.js",
 		"icon.svg", "report.js", "since.js", "publish.js", "choose.js", "transfer.js", "sha256.js", "title.js",
+		"ignore.js", "leak.js",
 	} {
 		a, ok := FindAsset(name)
 		if !ok || a.Type == "" || len(a.Body) == 0 {
@@ -60,7 +61,7 @@ func TestAssets(t *testing.T) {
 			t.Errorf("AssetPath(%s) = %q, %v", name, path, err)
 		}
 	}
-	if len(assets) != 17 {
+	if len(assets) != 19 {
 		t.Errorf("%d assets, want those above", len(assets))
 	}
 	if _, err := AssetPath("none.css"); err == nil {

@@ -12,17 +12,8 @@ import (
 type Upload struct {
 	Artifact, Title string // of a new revision; empty: a new artifact
 	Limits          Limits
-	Rules           NameRules
-	Left            *int // new artifacts that may be published today; nil: not known, or of no matter
-}
-
-// NameRules are what the script needs to judge names as the command line does.
-type NameRules struct {
-	Noise       []string `json:"noise"`
-	Folders     []string `json:"folders"`
-	Files       []string `json:"files"`
-	Backups     []string `json:"backups"`
-	Entrypoints []string `json:"entrypoints"`
+	Rules           map[string]any // by which the scripts judge files
+	Left            *int           // new artifacts that may be published today; nil: not known, or of no matter
 }
 
 // Data returns what the script of the part needs, as JSON.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,6 +22,7 @@ const (
 	uploadFiles   = `[data-part="choose-files"] + input`
 	uploadFolder  = `[data-part="choose-folder"] + input`
 	publishButton = `[data-part="publish"]`
+	againButton   = `[data-part="again"]`
 	pauseButton   = `[data-part="pause"]`
 )
 
@@ -233,70 +235,118 @@ func TestWithoutScriptsThePageNamesTheCommand(t *testing.T) {
 	}
 }
 
-// TestTheWorkerComputesWhatTheBrowserDoes compares digests of files around the sizes of blocks and slices.
-func TestTheWorkerComputesWhatTheBrowserDoes(t *testing.T) {
+func TestFilesThatHoldSecretsAreLeftOutBeforeAnythingIsSent(t *testing.T) {
 	t.Parallel()
 	d := harness.NewEnv(t, harness.Unlimited)
-	p := publisher(t, d, "tony@example.org")
-	wrong := browser.Eval[string](&p.Document, `(async () => {
-		const worker = new Worker(document.querySelector('[data-part="upload"]').dataset.worker);
-		const hex = (b) => Array.from(new Uint8Array(b), (n) => n.toString(16).padStart(2, "0")).join("");
-		const wrong = [];
-		const slice = 1 << 20;
-		for (const size of [0, 1, 55, 56, 57, 63, 64, 65, 119, 120, 128, 1000, slice - 1, slice, slice + 1, 3_333_333]) {
-			const bytes = Uint8Array.from({ length: size }, (_, i) => (i * 31 + (i >> 8)) % 256);
-			const want = hex(await crypto.subtle.digest("SHA-256", bytes));
-			const got = await new Promise((done) => {
-				worker.onmessage = ({ data }) => data.sha256 && done(data.sha256);
-				worker.postMessage({ id: 0, file: new File([bytes], "x") });
-			});
-			if (got !== want) wrong.push(size);
-		}
-		return wrong.join();
-	})()`)
-	if wrong != "" {
-		t.Errorf("other digests of files of %s bytes", wrong)
+	p := publisher(t, d, "margaret@example.org")
+	key := "-----BEGIN PRIVATE KEY-----\n" + strings.Repeat("Ab+/", 16) + "\n-----END PRIVATE KEY-----\n"
+	dir := writeFolder(t, map[string]string{
+		"index.html": "<title>Apollo</title>", "notes.txt": key, "keys/large.txt": strings.Repeat(".", 1<<20-30) + key,
+		"a.log": "x", ".gitignore": "*.log\nout/\n", "out/a.html": "x", "out/b.html": "x",
+	})
+	p.Choose(uploadFolder, dir)
+	p.WaitText("4 files, 1 MB")
+	p.Fill("#upload-title", "Moon")
+	p.Click(publishButton)
+	p.WaitText("What holds a secret is left out now.")
+	p.WaitText("2 files, 32 bytes")
+	expect.Has(t, "what is left out", p.Text(`[data-part="left"]`), "a.log: excluded by .gitignore",
+		"out/: excluded by .gitignore", "notes.txt: holds a private key", "keys/large.txt: holds a private key")
+	if sent := browser.Eval[int](&p.Document, `performance.getEntriesByType("resource").
+		filter(({ name }) => name.includes("upload-sessions")).length`); sent > 0 {
+		t.Errorf("sent %d requests", sent)
 	}
+	p.Viewport(320, 900)
+	wantAccessible(t, p)
+	p.Screenshot("upload-secrets-narrow")
+	p.Click(publishButton)
+	p.WaitText("Publish a new revision")
+	p.WaitText("Moon")
+	p.WaitText("2 files")
+	p.Choose(uploadFiles, filepath.Join(dir, "notes.txt"))
+	p.WaitText("1 file, ")
+	p.Click(publishButton)
+	p.WaitText("“notes.txt” is to open first, but it is not published, because it holds a private key.")
+	p.Wait(`document.querySelector('[data-part="publish"]').disabled`)
+	p.Choose(uploadFiles, filepath.Join(dir, "notes.txt"), filepath.Join(dir, "keys/large.txt"))
+	p.WaitText("2 files, ")
+	p.Click(publishButton)
+	p.WaitText("There is nothing to publish")
 	p.Clean()
 }
 
-// wantSame expects that a module of the page that publishes finds in a corpus what Go finds. find is an expression over
-// corpus and module for what it finds otherwise, as texts.
-func wantSame(t *testing.T, email, corpus, module, find string) {
-	t.Helper()
-	p := publisher(t, harness.NewEnv(t, harness.Unlimited), email)
-	text, err := os.ReadFile("../../../shared/publishing/" + corpus)
-	harness.NoError(t, err)
-	wrong := browser.Eval[string](&p.Document, `(async () => {
-		const corpus = `+string(text)+`;
-		const { worker, upload } = document.querySelector('[data-part="upload"]').dataset;
-		const module = await import(worker.replace("sha256.js", "`+module+`"));
-		return (await (`+find+`)).join(", ");
-	})()`)
-	if wrong != "" {
-		t.Errorf("finds otherwise: %s", wrong)
-	}
+func TestIgnoreFilesThatDoNotApplyAreSaid(t *testing.T) {
+	t.Parallel()
+	p := publisher(t, harness.NewEnv(t, harness.Unlimited), "dennis@example.org")
+	p.Choose(uploadFolder, writeFolder(t, map[string]string{".gitignore": "*", "index.html": "x"}))
+	p.WaitText(".gitignore was not applied, because it excludes “index.html”.")
+	p.WaitText("2 files, 2 bytes")
+	browser.Eval[bool](&p.Document, `Boolean(Blob.prototype.text = () => Promise.reject(new Error("gone")))`)
+	p.Click(`[data-part="plan"] [data-restart]`)
+	p.Choose(uploadFolder, writeFolder(t, map[string]string{".gitignore": "*", "index.html": "x"}))
+	p.WaitText("The files cannot be read. Choose them again.")
 	p.Clean()
 }
 
-// TestThePageJudgesNamesLikeTheCommandLine judges the names that the rules in Go are tested with.
-func TestThePageJudgesNamesLikeTheCommandLine(t *testing.T) {
-	t.Parallel()
-	wantSame(t, "john@example.org", "leftout/testdata/names.json", "choose.js", `(() => {
-		const judge = new module.Judge(JSON.parse(upload).rules);
-		return Object.entries(corpus).flatMap(([kind, paths]) => paths.filter((path) => judge.kind(path) !== kind));
-	})()`)
-}
+// loseStorage lets S3 be gone once it has stored a file, and does not wait between attempts. It records sessions and
+// what S3 has stored.
+const loseStorage = `(() => {
+	const { fetch, setTimeout: later } = window;
+	window.setTimeout = (act, time) => later(act, time < 60_000 ? 0 : time);
+	window.fetch = async (path, request) => {
+		const answer = await fetch(path, request);
+		if (path.endsWith("/upload-sessions")) record("sessions", (await answer.clone().json()).upload_session_id);
+		return answer;
+	};
+	const record = (what, entry) => sessionStorage[what] = (sessionStorage[what] ?? "") + entry + " ";
+	const { open, send } = XMLHttpRequest.prototype;
+	const stored = Promise.withResolvers();
+	let first;
+	window.gone = true;
+	XMLHttpRequest.prototype.open = function (method, url) {
+		first ??= this;
+		this.addEventListener("load", () => { record("stored", new URL(url).pathname); stored.resolve(); });
+		return open.call(this, method, gone && this !== first ? "/gone" : url);
+	};
+	XMLHttpRequest.prototype.send = async function (body) {
+		if (this !== first) await stored.promise;
+		if (gone && this !== first) this.dispatchEvent(new Event("error"));
+		else send.call(this, body);
+	};
+	return true })()`
 
-// TestThePageFindsTitlesLikeTheCommandLine reads the pages that titles in Go are tested with.
-func TestThePageFindsTitlesLikeTheCommandLine(t *testing.T) {
+func TestAnUploadThatFailedIsTriedAgain(t *testing.T) {
 	t.Parallel()
-	wantSame(t, "grace@example.org", "lint/testdata/titles.json", "title.js", `(async () => {
-		const wrong = [];
-		for (const { path, body, title } of corpus) {
-			const got = await module.titleOf(path, new Blob([body]));
-			if (got !== title) wrong.push(path + " " + body + ": " + got);
-		}
-		return wrong;
-	})()`)
+	d := harness.NewEnv(t, harness.Unlimited)
+	p := publisher(t, d, "frances@example.org")
+	browser.Eval[bool](&p.Document, loseStorage)
+	p.Choose(uploadFolder, writeFolder(t, map[string]string{"index.html": "1", "b.txt": "2", "c.txt": "3"}))
+	p.WaitText("3 files, 3 bytes")
+	p.Click(publishButton)
+	p.WaitText("could not be sent.")
+	p.Wait(`document.activeElement.dataset.part === "again"`)
+	recorded := func(what string) []string {
+		return strings.Fields(browser.Eval[string](&p.Document, "sessionStorage."+what))
+	}
+	if stored := recorded("stored"); len(stored) != 1 {
+		t.Errorf("stored %q before", stored)
+	}
+	wantAccessible(t, p)
+	browser.Eval[bool](&p.Document, "!(gone = false)")
+	p.Click(againButton)
+	p.WaitText("Publish a new revision")
+	stored, sessions := recorded("stored"), recorded("sessions")
+	slices.Sort(stored)
+	if len(stored) != 3 || len(slices.Compact(stored)) != 3 {
+		t.Errorf("stored %q", stored)
+	}
+	if len(sessions) != 2 || sessions[0] != sessions[1] {
+		t.Errorf("sessions %q", sessions)
+	}
+	p.Go(d.Origins.App + "/artifacts")
+	p.WaitText("tides")
+	if made := browser.Eval[int](&p.Document, `new Set(Array.from(document.querySelectorAll("main a"), (a) => a.pathname).
+		filter((path) => path.startsWith("/artifacts/art_"))).size`); made != 1 {
+		t.Errorf("%d artifacts", made)
+	}
 }

@@ -1,19 +1,31 @@
 package credential
 
-import "regexp"
+import (
+	"regexp"
+	"strings"
+)
+
+// Form is the regular expression of a secret of any kind and environment. The last 6 characters are its checksum.
+const Form = `ap_(?:[a-z]{2}` + public + `|ct` + public + `\.clm_` + symbol + `{26})_` +
+	`[\w-]{21}[AQgw][\w-]{42}[AEIMQUYcgkosw048][0-9A-Za-z]{6}`
+
+const (
+	symbol = `[0-9A-HJKMNP-TV-Z]`
+	public = `_(?:production|preview)_` + symbol + `{16}`
+)
 
 // leading matches a text that begins with the form of a secret. Any text may follow.
-var leading = regexp.MustCompile(`^ap_([a-z]{2})_(production|preview)_[0-9A-HJKMNP-TV-Z]{16}` +
-	`(?:\.clm_[0-9A-HJKMNP-TV-Z]{26})?_[A-Za-z0-9_-]{71}`)
+var leading = regexp.MustCompile(`^` + Form)
 
 // Leading returns the secret at the beginning of text, of any kind and environment, and its length in bytes. It fails
 // with ErrMalformed if there is none. The text after the secret does not matter, because Leading finds secrets in
 // files.
 func Leading(text []byte) (Token, int, error) {
-	m := leading.FindSubmatch(text)
-	if m == nil {
+	secret := string(leading.Find(text))
+	if secret == "" {
 		return Token{}, 0, ErrMalformed
 	}
-	t, err := Parse(string(m[0]), Kind(m[1]), Environment(m[2]))
-	return t, len(m[0]), err
+	parts := strings.SplitN(secret, "_", 4)
+	t, err := Parse(secret, Kind(parts[1]), Environment(parts[2]))
+	return t, len(secret), err
 }

@@ -6,26 +6,35 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"regexp"
-	"strings"
 
 	"vitrine/shared/identity/credential"
 )
 
 const (
-	// maxSecret is the largest length of a secret, in bytes.
-	maxSecret = 8 << 10
-	// maxShortSecret is the largest length of a Vitrine secret and of the head of a key. A larger bound would only slow
-	// the expressions down.
-	maxShortSecret = 256
+	// MaxSecret is the largest length of a secret that is found, in bytes.
+	MaxSecret = 8 << 10
+	// MaxPart is the largest length of a Vitrine secret, and of each part of a key. A larger bound would only slow the
+	// expressions down.
+	MaxPart = 512
+	// MaxHeaders is how many headers, such as Proc-Type or Version, may stand between the head and the body of a key.
+	MaxHeaders = 16
 	// window is how many bytes are searched at a time.
 	window = 64 << 10
-	// minBody is how many base64 characters in a row have to follow the head of a private key. The shortest key, of
-	// Ed25519, has 64. A page that explains the format shows fewer.
-	minBody = 60
-	// maxHeaders is how many headers, such as Proc-Type or Version, may stand between the head and the body.
-	maxHeaders = 16
 	// maxFindings bounds how many secrets of one text are remembered.
 	maxFindings = 10000
+)
+
+// The regular expressions of the parts of a private key, in the syntax that Go and browsers share. A head is followed by
+// a gap, then headers with a gap after each, then the body.
+const (
+	KeyHead   = `-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----`
+	KeyHeader = `[A-Za-z][A-Za-z-]{0,40}: [^\r\n\\]*`
+	// KeyGap is line ends, spaces and the marks of strings and comments, because the lines of a key may be in a string of
+	// a program or of JSON.
+	KeyGap = "(?:\\\\+[nrt]|[ \\t\\r\\n\"'`,;.+&\\\\#*|>])*"
+	// KeyBody is the beginning of a body in base64, in which slashes and pluses may be escaped. The shortest key, of
+	// Ed25519, has 64 characters. A page that explains the format shows fewer.
+	KeyBody = `(?:\\/|&#43;|[A-Za-z0-9+/=]){60}`
 )
 
 // Finder searches the text that is written to it for secrets: Vitrine secrets with a valid checksum, and private keys
@@ -45,8 +54,8 @@ func (f *Finder) Write(p []byte) (int, error) {
 			f.held = append(f.held, piece...)
 		}
 		if rest = rest[n:]; len(f.held) >= window {
-			f.search(len(f.held) - maxSecret)
-			f.held = append(f.held[:0], f.held[len(f.held)-maxSecret:]...)
+			f.search(len(f.held) - MaxSecret)
+			f.held = append(f.held[:0], f.held[len(f.held)-MaxSecret:]...)
 		}
 	}
 	return len(p), nil
@@ -73,7 +82,7 @@ func (f *Finder) each(end int, mark string, read func([]byte) (what string, text
 			return
 		}
 		at += next
-		if what, text := read(f.held[at:min(len(f.held), at+maxSecret)]); what != "" {
+		if what, text := read(f.held[at:min(len(f.held), at+MaxSecret)]); what != "" {
 			f.record(what, text)
 		}
 	}
@@ -125,7 +134,7 @@ func In(text []byte, most int) (out []Leak) {
 				break
 			}
 			at += next
-			what, found := m.read(text[at:min(len(text), at+maxSecret)])
+			what, found := m.read(text[at:min(len(text), at+MaxSecret)])
 			if what != "" {
 				out = append(out, Leak{what, at})
 			}
@@ -137,72 +146,37 @@ func In(text []byte, most int) (out []Leak) {
 
 // vitrineSecret reads a Vitrine secret at the start of a text.
 func vitrineSecret(text []byte) (string, []byte) {
-	t, n, err := credential.Leading(text[:min(len(text), maxShortSecret)])
+	t, n, err := credential.Leading(text[:min(len(text), MaxPart)])
 	if err != nil {
 		return "", nil
 	}
 	return fmt.Sprintf("a secret of Vitrine (ap_%s_...)", t.Kind), text[:n]
 }
 
-var (
-	keyHead   = regexp.MustCompile(`^-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----`)
-	keyHeader = regexp.MustCompile(`^[A-Za-z][A-Za-z-]{0,40}: [^\r\n\\]{0,300}`)
-	newline   = regexp.MustCompile(`^\\+[nrt]`)
-)
+var keyHead, keyHeader = leading(KeyHead), leading(KeyHeader)
+var keyGap, keyBody = leading(KeyGap), leading(KeyBody)
 
-// privateKey reads a private key at the start of a text: the head, optional headers, and a line of the body. The lines
-// may be in a string of a program or of JSON. A head without a body is no key.
+// leading returns a function that returns how many bytes at the start of a text match an expression, -1 for none.
+func leading(expression string) func([]byte) int {
+	compiled := regexp.MustCompile("^" + expression)
+	return func(text []byte) int {
+		if found := compiled.FindIndex(text[:min(len(text), MaxPart)]); found != nil {
+			return found[1]
+		}
+		return -1
+	}
+}
+
+// privateKey reads a private key at the start of a text. A head without a body is no key.
 func privateKey(text []byte) (string, []byte) {
-	head := keyHead.Find(text[:min(len(text), maxShortSecret)])
-	if head == nil {
+	rest, n := text, keyHead(text)
+	for left := MaxHeaders; n >= 0 && left >= 0; left-- {
+		rest = rest[n:]
+		rest = rest[keyGap(rest):]
+		n = keyHeader(rest)
+	}
+	if n = keyBody(rest); n < 0 || len(rest) == len(text) {
 		return "", nil
 	}
-	rest := text[len(head):]
-	for range maxHeaders {
-		rest = afterSeparators(rest)
-		header := keyHeader.Find(rest[:min(len(rest), 2*maxShortSecret)])
-		if header == nil {
-			break
-		}
-		rest = rest[len(header):]
-	}
-	if rest = afterSeparators(rest); base64Run(rest) < minBody {
-		return "", nil
-	}
-	return "a private key", text[:len(text)-len(rest)+minBody]
-}
-
-// separators are the characters that may stand between the lines of a key.
-const separators = " \t\r\n\"'`,;.+&\\#*|>"
-
-// afterSeparators skips line ends, spaces and the marks of strings and comments.
-func afterSeparators(text []byte) []byte {
-	for len(text) > 0 {
-		switch {
-		case text[0] == '\\' && newline.Match(text):
-			text = text[len(newline.Find(text)):]
-		case strings.IndexByte(separators, text[0]) >= 0:
-			text = text[1:]
-		default:
-			return text
-		}
-	}
-	return text
-}
-
-// base64Run counts the base64 characters at the start of text, up to minBody. An escaped slash or plus counts as one.
-func base64Run(text []byte) (n int) {
-	for ; len(text) > 0 && n < minBody; n++ {
-		switch c := text[0]; {
-		case bytes.HasPrefix(text, []byte(`\/`)):
-			text = text[2:]
-		case bytes.HasPrefix(text, []byte("&#43;")):
-			text = text[5:]
-		case c >= 'A' && c <= 'Z', c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '+', c == '/', c == '=':
-			text = text[1:]
-		default:
-			return n
-		}
-	}
-	return n
+	return "a private key", text[:len(text)-len(rest)+n]
 }

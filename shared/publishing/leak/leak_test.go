@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"io"
+	"os"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -37,13 +38,6 @@ func pemKey(t *testing.T) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
 }
 
-func quoted(t *testing.T, text string) string {
-	t.Helper()
-	b, err := json.Marshal(text)
-	expect.OK(t, err)
-	return string(b)
-}
-
 // wide returns a text in UTF-16, as some shells write it.
 func wide(text string) string {
 	var b strings.Builder
@@ -58,51 +52,31 @@ func mint() string {
 	return credential.Mint(credential.RefreshToken, credential.Preview, id.NewWorkspace(), "").Reveal()
 }
 
-func TestFinderFindsSecrets(t *testing.T) {
-	token, key := mint(), pemKey(t)
-	lines := strings.Repeat(strings.Repeat("Ab+/", 16)+"\n", 12)
-	const ours, private = "a secret of Vitrine (ap_rt_...)", "a private key"
-	for _, tt := range []struct{ name, text, want string }{
-		{"a secret alone", token, ours},
-		{"in a JSON document", `{"refresh_token":"` + token + `"}`, ours},
-		{"in a binary file", "\x7fELF\x00\xff\xfe" + token + "\x00\x01", ours},
-		{"in UTF-16", wide("key: " + token), ours},
-		{"after one that is none", "ap_rt_preview_" + token, ours},
-		{"a private key", key, private},
-		{"with the line ends of Windows", strings.ReplaceAll(key, "\n", "\r\n"), private},
-		{"in a JSON document of a service account", `{"private_key":` + quoted(t, key) + `}`, private},
-		{"in JSON within JSON", quoted(t, quoted(t, key)), private},
-		{"in one line of an environment", strings.ReplaceAll(key, "\n", " "), private},
-		{"in the lines of a program", `"` + strings.ReplaceAll(key, "\n", "\\n\" +\n\t\""), private},
-		{"indented in YAML", "key: |\n  " + strings.ReplaceAll(key, "\n", "\n  "), private},
-		{"in UTF-16", wide(key), private},
-		{"an encrypted one",
-			"-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00FF\n\n" + lines, private},
-		{"one of OpenSSH", "-----BEGIN OPENSSH PRIVATE KEY-----\n" + lines, private},
-		{"one of OpenPGP",
-			"-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: GnuPG v2\nComment: https://example.com/a?b\n\n" + lines,
-			private},
-
-		{"nothing", "", ""},
-		{"a page about it", "<p>An API key looks like ap_pk_preview_0123456789ABCDEF_…, a claim token like ap_ct_…", ""},
-		{"a secret with a letter changed", strings.ToUpper(token[:len(token)-7]) + token[len(token)-7:], ""},
-		{"an example of the right length", "ap_pk_preview_0123456789ABCDEF_" + strings.Repeat("x", 71), ""},
-		{"the head alone", "<pre>-----BEGIN PRIVATE KEY-----</pre>", ""},
-		{"a head with dots", "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG...\n-----END PRIVATE KEY-----\n", ""},
-		{"a head with words", "-----BEGIN RSA PRIVATE KEY-----\nNote: the key as base64\n(base64 of the key, in lines of " +
-			"64 characters)\n-----END RSA PRIVATE KEY-----", ""},
-		{"a certificate", "-----BEGIN CERTIFICATE-----\n" + lines, ""},
-		{"a public key", "-----BEGIN PUBLIC KEY-----\n" + lines, ""},
-		{"a public key of OpenPGP", "-----BEGIN PGP PUBLIC KEY BLOCK-----\n\n" + lines, ""},
-		{"a signature", "-----BEGIN PGP SIGNATURE-----\n\n" + lines, ""},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
+// TestFinder searches the texts that the page that publishes searches, too.
+func TestFinder(t *testing.T) {
+	text, err := os.ReadFile("testdata/secrets.json")
+	expect.OK(t, err)
+	var corpus struct {
+		Token, Line string
+		Cases       []struct {
+			Name, Text, Want string
+			Before           int // characters
+			Wide             bool
+		}
+	}
+	expect.OK(t, json.Unmarshal(text, &corpus))
+	for _, tt := range corpus.Cases {
+		t.Run(tt.Name, func(t *testing.T) {
+			text := strings.NewReplacer("{token}", corpus.Token, "{line}", corpus.Line).Replace(tt.Text)
+			if text = strings.Repeat(".", tt.Before) + text; tt.Wide {
+				text = wide(text)
+			}
 			for how, r := range map[string]io.Reader{
-				"at once":      strings.NewReader(tt.text),
-				"byte by byte": iotest.OneByteReader(strings.NewReader(tt.text)),
+				"at once":      strings.NewReader(text),
+				"byte by byte": iotest.OneByteReader(strings.NewReader(text)),
 			} {
-				if got := find(t, r); got != tt.want {
-					t.Errorf("read %s: %q, want %q", how, got, tt.want)
+				if got := find(t, r); got != tt.Want {
+					t.Errorf("read %s: %q, want %q", how, got, tt.Want)
 				}
 			}
 		})
@@ -113,7 +87,7 @@ func TestFinderFindsSecrets(t *testing.T) {
 func TestFinderFindsSecretsAcrossWindows(t *testing.T) {
 	for _, secret := range []string{mint(), pemKey(t)} {
 		var places []int
-		for _, end := range []int{32 << 10, window - maxSecret, window, 2*window - maxSecret, 2 * window} {
+		for _, end := range []int{32 << 10, window - MaxSecret, window, 2*window - MaxSecret, 2 * window} {
 			for at := end - len(secret) - 2; at <= end+2; at += 31 {
 				places = append(places, at)
 			}

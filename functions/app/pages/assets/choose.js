@@ -1,5 +1,7 @@
 // Decides which of the chosen files are published and which opens first, by the rules of the command line.
 
+import { excluder, read } from "./ignore.js";
+
 const glob = (pattern) =>
   new RegExp(`^${pattern.replace(/[.+?^${}()|[\]\\]/g, "\\$&").replaceAll("*", "[^/]*")}$`, "u");
 const split = (patterns) => patterns.map((pattern) => pattern.split("/").map(glob));
@@ -8,8 +10,8 @@ const endsIn = (parts, pattern) =>
 
 // Judge says of paths whether they are published, noise or secret.
 export class Judge {
-  constructor({ noise, folders, files, backups }) {
-    Object.assign(this, { noise, backups, folders: split(folders), files: split(files) });
+  constructor({ noise, folders, files, backups, entrypoints }) {
+    Object.assign(this, { noise, backups, entrypoints, folders: split(folders), files: split(files) });
   }
 
   isNoise(name) {
@@ -45,23 +47,47 @@ export class Judge {
   }
 }
 
-// choose returns the files to publish, by path, and what is left out. A folder that holds all of them is not part of
-// their paths.
-export function choose(chosen, judge) {
+// choose returns the files to publish, by path, the one that opens first, what is left out, and what there is to say of
+// that. A folder that holds all of them is not part of their paths.
+export async function choose(chosen, judge) {
   const tops = new Set(chosen.map(({ path }) => path.slice(0, path.indexOf("/") + 1)));
   const root = tops.size === 1 ? [...tops][0] : "";
+  const judged = chosen.map(({ path, file }) => ({
+    path: path.slice(root.length) || path,
+    file,
+    kind: file ? judge.kind(path, root ? 1 : 0) : "noise",
+  }));
+  const sources = judged.filter(({ path }) => !path.split("/").slice(0, -1).some((part) => judge.isNoise(part)));
+  const lists = [await read(".artifactignore", sources), await read(".gitignore", sources)];
+  let choice = divide(judged, judge, lists);
+  if (!choice.first) {
+    // What git ignores may be what is meant, such as the output of a build.
+    const all = divide(judged, judge, lists.slice(0, 1));
+    if (all.files.length > choice.files.length && (all.first || !choice.files.length)) {
+      const note = `.gitignore was not applied, because it excludes ${all.first ? `“${all.first}”` : "all files"}.`;
+      choice = { ...all, note };
+    }
+  }
+  const title = root.slice(0, -1) || (choice.files.length === 1 ? choice.files[0].path : "Files");
+  return { note: "", ...choice, title: Array.from(title).slice(0, 160).join("") };
+}
+
+// divide divides files by what is published and what is left out.
+function divide(judged, judge, lists) {
+  const excluded = excluder(lists);
   const files = [];
   const left = new Map();
-  for (const { path, file } of chosen) {
-    const short = path.slice(root.length);
-    const kind = file ? judge.kind(path, root ? 1 : 0) : "noise";
-    if (kind === "published") files.push({ path: short, file });
-    else if (kind === "secret") left.set(short, "may contain a secret");
-    else left.set(noisy(short || path, judge), "not part of what is published");
+  for (const { path, file, kind } of judged) {
+    const ignored = kind !== "noise" && excluded(path);
+    if (kind === "noise") left.set(noisy(path, judge), "not part of what is published");
+    else if (ignored) left.set(ignored.path, `excluded by ${ignored.by}`);
+    else if (kind === "secret") left.set(path, "may contain a secret");
+    else files.push({ path, file });
   }
   files.sort((a, b) => (a.path < b.path ? -1 : 1));
-  const title = root.slice(0, -1) || (files.length === 1 ? files[0].path : "Files");
-  return { files, left, title: Array.from(title).slice(0, 160).join("") };
+  const names = new Set(files.map(({ path }) => path));
+  const first = judge.entrypoints.find((name) => names.has(name)) ?? (names.size === 1 ? files[0].path : "");
+  return { files, left, first };
 }
 
 // noisy cuts a path after the part that is noise.
@@ -72,7 +98,7 @@ function noisy(path, judge) {
 }
 
 const number = new Intl.NumberFormat("en");
-const sum = (files) => files.reduce((all, { file }) => all + file.size, 0);
+export const sum = (files) => files.reduce((all, { file }) => all + file.size, 0);
 export const total = (files) => `${files.length === 1 ? "1 file" : `${number.format(files.length)} files`}, ${bytes(sum(files))}`;
 
 export function bytes(n) {

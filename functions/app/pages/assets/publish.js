@@ -1,7 +1,7 @@
 // Publishes files that were chosen, dropped or pasted: shows what will be published, then sends it. Without it the page
 // says what to do instead.
 
-import { bytes, choose, dropped, Judge, passed, pasted, picked, total } from "./choose.js";
+import { bytes, choose, dropped, Judge, passed, pasted, picked, sum, total } from "./choose.js";
 import { titleOf } from "./title.js";
 import { Transfer } from "./transfer.js";
 
@@ -12,6 +12,7 @@ const judge = new Judge(rules);
 const shownFiles = 200;
 
 let files = []; // that will be published
+let left = new Map(); // reasons of what is left out, by path
 let transfer; // that runs, or may be tried again
 let run = 0; // the newest attempt: an older one must not touch the page any more
 let busy = false;
@@ -32,44 +33,64 @@ function fail(text) {
 // plan shows what of the chosen files will be published.
 async function plan(chosen, title) {
   if (busy || !chosen.length) return;
-  const choice = choose(chosen, judge);
-  files = choice.files;
+  const mine = ++run;
+  const choice = await choose(chosen, judge).catch(() => undefined);
+  const first = choice?.files.find(({ path }) => path === choice.first);
+  const page = first && !stored ? await titleOf(first.path, first.file).catch(() => "") : "";
+  if (mine !== run) return; // others were chosen meanwhile
+  if (!choice) return fail("The files cannot be read. Choose them again.");
+  ({ files, left } = choice);
+  transfer = undefined;
+  part("title").value = stored || page || title || choice.title;
+  showPlan(choice.first, passed(files, limits));
+  say(choice.note);
+}
+
+// showPlan shows the files with the one that opens first, and the problem that they have.
+function showPlan(first, problem) {
   part("total").textContent = total(files);
   list(part("files"), files.map(({ path, file }) => `${path} (${bytes(file.size)})`));
-  list(part("left"), Array.from(choice.left, ([path, why]) => `${path}: ${why}`));
-  part("left-out").hidden = choice.left.size === 0;
-  const names = files.map(({ path }) => path);
-  const first = rules.entrypoints.find((name) => names.includes(name)) ?? (names.length === 1 ? names[0] : "");
-  const options = names.map((name) => new Option(name, name, false, name === first));
-  if (names.length > 1) options.unshift(new Option("The list of files", "", false, first === ""));
+  list(part("left"), Array.from(left, ([path, why]) => `${path}: ${why}`));
+  part("left-out").hidden = left.size === 0;
+  const options = files.map(({ path }) => new Option(path, path, false, path === first));
+  if (files.length > 1) options.unshift(new Option("The list of files", "", false, first === ""));
   part("entrypoint").replaceChildren(...options);
-  const problem = passed(files, limits);
   fail(problem);
   part("publish").disabled = Boolean(problem);
-  transfer = undefined;
-  say("");
-  const page = first && !stored ? await titleOf(first, choice.files.find(({ path }) => path === first).file).catch(() => "") : "";
-  if (busy || files !== choice.files) return; // others were chosen meanwhile
-  part("title").value = stored || page || title || choice.title;
   show("plan");
 }
 
+// leaveOut takes the files with secrets out of the plan, and shows it again with what that means.
+function leaveOut(secrets, first) {
+  busy = false;
+  for (const { path, secret } of secrets) left.set(path, `holds ${secret}`);
+  files = files.filter(({ secret }) => !secret);
+  const opening = secrets.find(({ path }) => path === first);
+  const problem = opening
+    ? `“${first}” is to open first, but it is not published, because it holds ${opening.secret}. ` +
+      "Take that out, then choose the files again."
+    : passed(files, limits);
+  showPlan(first, problem);
+  part("left-out").open = true;
+  if (!problem) fail("What holds a secret is left out now. Look at what is left out, then publish the others.");
+  say("");
+}
+
 function list(to, lines) {
-  const items = lines.slice(0, shownFiles).map((line) => {
+  const shown = lines.slice(0, shownFiles);
+  if (lines.length > shownFiles) shown.push(`and ${lines.length - shownFiles} more`);
+  to.replaceChildren(...shown.map((line) => {
     const item = document.createElement("li");
     item.append(Object.assign(document.createElement("bdi"), { textContent: line }));
     return item;
-  });
-  if (lines.length > shownFiles) {
-    items.push(Object.assign(document.createElement("li"), { textContent: `and ${lines.length - shownFiles} more` }));
-  }
-  to.replaceChildren(...items);
+  }));
 }
 
-// hash reads all files in the worker and gives each its SHA-256.
+// hash reads the files in the worker and gives each its SHA-256, and the kind of a secret that it holds.
 function hash(tell) {
-  const hashed = files;
-  const worker = new Worker(root.dataset.worker);
+  const hashed = files.filter(({ sha256 }) => !sha256);
+  if (!hashed.length) return undefined;
+  const worker = new Worker(root.dataset.worker, { type: "module" });
   let read = 0;
   let missing = hashed.length;
   return new Promise((done, failed) => {
@@ -77,11 +98,11 @@ function hash(tell) {
       if (data.failed) failed(new Error(`“${hashed[data.id].path}” cannot be read. Choose the files again.`));
       if (data.read) tell((read += data.read));
       if (!data.sha256) return;
-      hashed[data.id].sha256 = data.sha256;
+      Object.assign(hashed[data.id], { sha256: data.sha256, secret: data.secret });
       if (--missing === 0) done();
     };
     worker.onerror = () => failed(new Error("The files cannot be read in this browser."));
-    hashed.forEach(({ file }, id) => worker.postMessage({ id, file }));
+    hashed.forEach(({ file }, id) => worker.postMessage({ id, file, secrets: rules.secrets }));
   }).finally(() => worker.terminate());
 }
 
@@ -95,10 +116,10 @@ const words = {
 };
 
 function progress(state, n) {
-  const all = files.reduce((sum, { file }) => sum + file.size, 0);
+  const all = sum(files);
   part("bar").max = all || 1;
   part("bar").value = n;
-  if (state) say(words[state]);
+  say(words[state]);
   part("amount").textContent = `${bytes(n)} of ${bytes(all)}`;
   part("pause").hidden = !["sending", "waiting", "offline", "paused"].includes(state);
   part("pause").textContent = state === "paused" ? "Go on" : "Pause";
@@ -117,6 +138,8 @@ async function publish() {
       await hash((n) => tell("reading", n));
       if (mine !== run) return;
       const first = part("entrypoint").value;
+      const secrets = files.filter(({ secret }) => secret);
+      if (secrets.length) return leaveOut(secrets, first);
       transfer = new Transfer({
         artifact_id: artifact || undefined,
         title: part("title").value.trim(),
@@ -145,8 +168,6 @@ async function publish() {
 function restart() {
   run++; // what still runs has no effect on the page
   transfer?.end();
-  transfer = undefined;
-  files = [];
   busy = false;
   fail("");
   say("");

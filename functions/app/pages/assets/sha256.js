@@ -1,5 +1,7 @@
-// Computes the SHA-256 of files in a worker of its own, slice by slice, so that no file has to fit into memory and the
-// page stays responsive. crypto.subtle takes whole messages only.
+// Computes the SHA-256 of files and finds secrets in them, in a worker of its own, slice by slice, so that no file has
+// to fit into memory and the page stays responsive. crypto.subtle takes whole messages only.
+
+import { Finder } from "./leak.js";
 
 const sliceBytes = 1 << 20;
 
@@ -83,15 +85,17 @@ class Sha256 {
   }
 }
 
-async function digest({ id, file }) {
+async function digest({ id, file, secrets }) {
   try {
     const sum = new Sha256();
+    const finder = new Finder(secrets);
     for (let at = 0; at < file.size; at += sliceBytes) {
       const slice = new Uint8Array(await file.slice(at, at + sliceBytes).arrayBuffer());
       sum.update(slice);
+      finder.add(slice);
       postMessage({ id, read: slice.length });
     }
-    postMessage({ id, sha256: sum.hex() });
+    postMessage({ id, sha256: sum.hex(), secret: finder.end() });
   } catch {
     postMessage({ id, failed: true }); // the file was changed or removed
   }
