@@ -38,7 +38,7 @@ const (
 )
 
 // Finder searches the text that is written to it for secrets: Vitrine secrets with a valid checksum, and private keys
-// in PEM or OpenPGP armor. It buffers at most some 128 KiB, so that a secret may span writes. It ignores NUL bytes, so
+// in the armor of PEM or PGP. It buffers at most some 128 KiB, so that a secret may span writes. It ignores NUL bytes, so
 // that it also finds ASCII in UTF-16.
 type Finder struct {
 	held  []byte
