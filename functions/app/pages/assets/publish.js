@@ -72,7 +72,7 @@ function leaveOut(secrets, first) {
     : passed(files, limits);
   showPlan(first, problem);
   part("left-out").open = true;
-  if (!problem) fail("What holds a secret is left out now. Look at what is left out, then publish the others.");
+  if (!problem) fail("Files that hold a secret are left out now. Look through the list, then publish the others.");
   say("");
 }
 
