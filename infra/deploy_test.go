@@ -66,7 +66,7 @@ echo "go $*" >>"$CALLS"
 [ "$1 $2" = "build -o" ] || exit 0
 mkdir -p "$(dirname "$3")" && cat >"$3" <<'END'
 #!/usr/bin/env bash
-echo "check in $AWS_REGION: $*" >>"$CALLS"
+echo "check in $AWS_REGION of $CDK_DEFAULT_ACCOUNT: $*" >>"$CALLS"
 [ -z "$REFUSES" ] || { echo "$REFUSES" >&2; exit 1; }
 END
 chmod +x "$3"
@@ -125,8 +125,8 @@ func TestDeployRefusesInOneSentenceBeforeItDoesAnything(t *testing.T) {
 func TestDeployChecksTheOptionsForTheRegionThatItDeploysTo(t *testing.T) {
 	t.Parallel()
 	for want, given := range map[string][]string{
-		"check in eu-west-1: -check -c keep=no":                     {"--yes", "-c", "keep=no"},
-		"check in us-west-2: -check -c keep=no -c region=us-west-2": {"--yes", "-c", "keep=no", "-c", "region=us-west-2"},
+		"check in eu-west-1 of 111122223333: -check -c keep=no":                     {"--yes", "-c", "keep=no"},
+		"check in us-west-2 of 111122223333: -check -c keep=no -c region=us-west-2": {"--yes", "-c", "keep=no", "-c", "region=us-west-2"},
 	} {
 		_, stderr, calls, ok := newAccount(t).deploy(t, []string{"FINAL=yes"}, given...)
 		check, build := strings.Index(calls, want+"\n"), strings.Index(calls, "build -arch")

@@ -78,6 +78,9 @@ func (d *deployment) localEnvironment() map[string]map[string]string {
 		}
 		variables[env.RingsVersion], variables[env.HSTS] = "", string(web.HSTSHost)
 		variables[env.PolicyFile], variables[env.SellsPlans] = "", "off" // scripts/dev names the policy itself
+		if f.origins && f.ownOrigins() {
+			variables[env.ContentOrigins] = "" // their names are those of the deployment
+		}
 		if f.providers {
 			variables[env.Providers] = "" // a container reads no secret
 		}
