@@ -90,6 +90,14 @@ func TestTheWildcardHasARecord(t *testing.T) {
 		"LabelsDomain.RegionalDomainName")
 }
 
+func TestScriptsAreToldTheDomainOfTheOrigins(t *testing.T) {
+	for name, want := range map[string]string{"Wild": "files.example.net", "Named": ""} {
+		var got description
+		readJSON(t, &got, name, "deployment.json")
+		same(t, name, got.Origins, want)
+	}
+}
+
 // The account's right to write logs is there before a stage needs it.
 func TestTheStageOfArtifactsFollowsThatOfTheSharedHost(t *testing.T) {
 	tpl := read(t, fronted)
