@@ -20,10 +20,6 @@ const (
 
 var wildcards = []string{wildcard, wildcardEdge}
 
-// labelPages is the path of pages in an artifact's origin, where all paths but those below /.vitrine/ are the
-// artifact's own.
-const labelPages = "/.vitrine" + env.PagesPath
-
 // labelFront gives the artifacts' origins a REST API of their own, so that no path of an artifact meets a route of the
 // shared content host. Its stage writes to the log of that host's gateway.
 func (f *function) labelFront(shared awsapigateway.RestApi, log awslogs.LogGroup) {
@@ -33,7 +29,7 @@ func (f *function) labelFront(shared awsapigateway.RestApi, log awslogs.LogGroup
 	api := f.restAPI(restGateway{
 		id:     "Labels",
 		name:   *f.stack.StackName() + "-Labels",
-		pages:  labelPages,
+		pages:  env.OwnPagesPath,
 		hidden: true,
 		log:    log,
 	})
