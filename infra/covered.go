@@ -34,8 +34,8 @@ func (o options) checkCovered(ctx context.Context, account string) (warnings []s
 // checkCovered asks ACM for the certificate that an option names.
 func (d domain) checkCovered(ctx context.Context, option, account string) (warning string, err error) {
 	if owner := strings.Split(d.Certificate, ":")[4]; owner != account {
-		return fmt.Sprintf("%s belongs to the account %s, so that nobody can see from here whether it covers %s", option,
-			owner, d.Name), nil
+		return fmt.Sprintf("%s belongs to the account %s, so that nobody can see here whether it covers %s", option, owner,
+			d.Name), nil
 	}
 	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(d.region()))
 	if err != nil {
@@ -47,8 +47,8 @@ func (d domain) checkCovered(ctx context.Context, option, account string) (warni
 		return "", fmt.Errorf("%s (%s) does not exist: request a certificate for %s", option, d.Certificate, d.Name)
 	}
 	if err != nil {
-		return fmt.Sprintf("nobody can see whether %s covers %s without the right acm:DescribeCertificate (%v)", option,
-			d.Name, err), nil
+		return fmt.Sprintf("%s cannot be read, which takes the right acm:DescribeCertificate, so that nobody can see "+
+			"whether it covers %s: %v", option, d.Name, err), nil
 	}
 	c := found.Certificate
 	switch names := c.SubjectAlternativeNames; {

@@ -125,11 +125,11 @@ func TestDeployRefusesInOneSentenceBeforeItDoesAnything(t *testing.T) {
 func TestDeployChecksTheOptionsForTheRegionThatItDeploysTo(t *testing.T) {
 	t.Parallel()
 	for want, given := range map[string][]string{
-		"check in eu-west-1 of 111122223333: -check -c keep=no":                     {"--yes", "-c", "keep=no"},
-		"check in us-west-2 of 111122223333: -check -c keep=no -c region=us-west-2": {"--yes", "-c", "keep=no", "-c", "region=us-west-2"},
+		"eu-west-1 of 111122223333: -check -c keep=no":                     {"--yes", "-c", "keep=no"},
+		"us-west-2 of 111122223333: -check -c keep=no -c region=us-west-2": {"--yes", "-c", "keep=no", "-c", "region=us-west-2"},
 	} {
 		_, stderr, calls, ok := newAccount(t).deploy(t, []string{"FINAL=yes"}, given...)
-		check, build := strings.Index(calls, want+"\n"), strings.Index(calls, "build -arch")
+		check, build := strings.Index(calls, "check in "+want+"\n"), strings.Index(calls, "build -arch")
 		if !ok || check < 0 || check > build {
 			t.Errorf("want %q before anything is built: %s\n%s", want, stderr, calls)
 		}

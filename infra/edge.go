@@ -70,10 +70,11 @@ func (f *function) uploadEdge(origin string, api awsapigatewayv2.CfnApi, named d
 // contentEdge hides the stage in the path of the content host's gateway. It changes neither requests nor answers: it
 // does not cache and does not compress.
 func (f *function) contentEdge(api awsapigateway.RestApi) cf.Distribution {
+	origin := origins.NewRestApiOrigin(api, &origins.RestApiOriginProps{ReadTimeout: seconds(streamStart)})
 	edge := cf.NewDistribution(f.stack, jsii.String("Edge"), &cf.DistributionProps{
 		Comment:         jsii.String(*f.stack.StackName() + ": an origin without a path"),
 		HttpVersion:     cf.HttpVersion_HTTP2_AND_3,
-		DefaultBehavior: passing(origins.NewRestApiOrigin(api, &origins.RestApiOriginProps{ReadTimeout: seconds(streamStart)})),
+		DefaultBehavior: passing(origin),
 		ErrorResponses:  neverCached(),
 	})
 	f.edgeLog(edge)

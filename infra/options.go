@@ -30,8 +30,9 @@ import (
 //	                  deployment: elsewhere than in us-east-1 give two, certificate and certificate-upload
 //	region            where it is deployed (default AWS_REGION, as for the AWS command line)
 //	zone-HOST         ID/NAME of a Route 53 zone that gets its record, or none; zone stands for all; optional
-//	content-origins   shared (default): all artifacts are read at domain-content; or wildcard: each has an origin of its
-//	                  own below it too. Then domain-content shares its registrable domain with no other host
+//	content-origins   shared (default): all artifacts are read at domain-content; or wildcard: each also has an origin of
+//	                  its own below it. domain-content then shares its registrable domain with none of app, api, mcp
+//	                  and the sign-in pages
 //	certificate-wildcard  with content-origins=wildcard: ARN of a certificate for *.DOMAIN-CONTENT in the region of the
 //	                  deployment; without it that of content has to cover the names
 //	wildcard-edge     with content-origins=wildcard: no (default) or yes: CloudFront stands in front of those origins

@@ -5,14 +5,15 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsroute53"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsroute53targets"
 	"golang.org/x/net/publicsuffix"
 
 	"vitrine/shared/platform/env"
 )
 
-// The artifacts' origins have domains among those of the hosts: wildcard is that of their gateway, and wildcardEdge that
-// of the distribution in front of it. The name of both is *.{domain-content}.
+// The artifacts' origins have domains among those of the hosts: wildcard is that of their gateway, and wildcardEdge
+// that of the distribution in front of it. The name of both is *.{domain-content}.
 const (
 	wildcard     = "wildcard"
 	wildcardEdge = "wildcard-edge"
@@ -37,11 +38,14 @@ func (f *function) labelFront(shared awsapigateway.RestApi, log awslogs.LogGroup
 	api.DeploymentStage().Node().AddDependency(shared.DeploymentStage())
 	named := f.Domains[wildcard]
 	d := f.restDomain("Labels", api, named)
+	target, alias := d.DomainNameAliasDomainName(), awsroute53.IAliasRecordTarget(awsroute53targets.NewApiGatewayDomain(d))
 	if atEdge, fronted := f.Domains[wildcardEdge]; fronted {
-		f.edgeRecord(f.labelEdge(d.DomainNameAliasDomainName(), atEdge), atEdge)
-		return
+		edge := f.labelEdge(target, atEdge)
+		target, alias = edge.DistributionDomainName(), awsroute53targets.NewCloudFrontTarget(edge)
 	}
-	f.record("LabelsRecord", named, d.DomainNameAliasDomainName(), awsroute53targets.NewApiGatewayDomain(d))
+	// The record has one ID in both cases, because CloudFormation makes a new record before it deletes an old one, and a
+	// zone takes no second one of a name.
+	f.record("LabelsRecord", named, target, alias)
 }
 
 // ownOrigins reports whether each artifact has an origin of its own.
@@ -104,8 +108,8 @@ func (o *options) warnOfCookies(c lookup) error {
 	if err != nil || listed || isolated(name) {
 		return err
 	}
-	o.Warnings = append(o.Warnings, fmt.Sprintf("browsers keep the cookies of artifacts apart only if %s is on the Public "+
-		"Suffix List: have it listed, then give content-public-suffix=yes", name))
+	o.Warnings = append(o.Warnings, fmt.Sprintf("browsers keep the cookies of artifacts apart only if %s is on the "+
+		"Public Suffix List: have it listed, then give content-public-suffix=yes", name))
 	return nil
 }
 

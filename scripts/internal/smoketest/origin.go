@@ -23,15 +23,9 @@ func (d *deployment) originOf(a id.Artifact) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	content.Host = strings.ReplaceAll(strings.ToLower(string(a)), "_", "-") + "." + d.domain + portOf(content)
+	label := strings.ReplaceAll(strings.ToLower(string(a)), "_", "-")
+	content.Host = strings.Replace(content.Host, content.Hostname(), label+"."+d.domain, 1) // the port stays
 	return content.String(), nil
-}
-
-func portOf(u *url.URL) string {
-	if u.Port() == "" {
-		return ""
-	}
-	return ":" + u.Port()
 }
 
 // dialLocal dials names below localhost on this machine, because resolvers do not know them.
