@@ -98,8 +98,8 @@ func (f *function) stream() awsapigateway.LambdaIntegration {
 	})
 }
 
-// leadBelow sends every request for a resource and for what is below it to a function. The gateway takes a path that
-// ends with the slash for the resource.
+// leadBelow sends every request for a resource and for what is below it to a function. {proxy+} alone would not match
+// the resource itself.
 func leadBelow(r awsapigateway.IResource, to awsapigateway.LambdaIntegration) {
 	lead(r, to)
 	lead(r.AddResource(jsii.String("{proxy+}"), nil), to)

@@ -68,9 +68,9 @@ func opened(ctx context.Context, v *deployment) error {
 // read reads files and pages of the artifact at its own origin by the cookie.
 func (d *deployment) read(ctx context.Context) error {
 	for path, want := range map[string][]byte{
-		"/index.html":  []byte("It works."),
-		"/large.bin":   d.large,
-		"/.vitrine/r/": []byte("large.bin"), // a list of the files
+		"/index.html": []byte("It works."),
+		"/large.bin":  d.large,
+		"/.vitrine/r": []byte("large.bin"), // a list of the files
 	} {
 		a, err := expect(ctx, d.anyone, http.StatusOK, "GET", d.origin+path, append(inFrame, "Cookie", d.cookie)...)
 		if err != nil {
