@@ -24,7 +24,7 @@ func readCache(c lookup) (int64, error) {
 // readBounds reads whether roles may write only the items that they need, how much functions keep in memory, and what
 // the tables and the account may cost.
 func (o *options) readBounds(c lookup) (err error) {
-	if o.NarrowWrites, err = c.yes("narrow-writes"); err != nil {
+	if o.NarrowWrites, err = c.yes("narrow-writes", "yes"); err != nil {
 		return err
 	}
 	if o.ReadUnits, err = c.count("table-read-units"); err != nil {
@@ -45,9 +45,9 @@ func (o *options) readBounds(c lookup) (err error) {
 	return nil
 }
 
-// yes reads a flag that is yes unless the context says no.
-func (l lookup) yes(name string) (bool, error) {
-	said := l.text(name, "yes")
+// yes reads a flag, which is yes or no.
+func (l lookup) yes(name, otherwise string) (bool, error) {
+	said := l.text(name, otherwise)
 	if said != "yes" && said != "no" {
 		return false, fmt.Errorf("the context %s is yes or no, not %q", name, said)
 	}

@@ -21,9 +21,9 @@ func (d domain) region() string {
 	return ""
 }
 
-// atEdge reports whether CloudFront serves the domain of a host. For upload that is the deployment's own distribution,
-// and for identity, the sign-in pages, it is Cognito's.
-func atEdge(host string) bool { return host == "upload" || host == "identity" }
+// atEdge reports whether CloudFront serves the domain of a host. For identity, the sign-in pages, that is a
+// distribution of Cognito's, and otherwise one of the deployment.
+func atEdge(host string) bool { return host == "upload" || host == "identity" || host == wildcardEdge }
 
 // checkCertificate checks the certificate of one host, without regard to the others.
 func (d domain) checkCertificate(host string) error {
@@ -44,7 +44,7 @@ func (d domain) checkCertificate(host string) error {
 // gateway takes no others. If that region is unknown, they must all be in the same one.
 func checkGatewayCertificates(domains map[string]domain, region string) error {
 	var wrong, elsewhere []string
-	for _, host := range append(slices.Clone(hostNames), "origin") {
+	for _, host := range append(slices.Clone(hostNames), "origin", wildcard) {
 		d, named := domains[host]
 		if !named || atEdge(host) {
 			continue

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -8,14 +9,18 @@ import (
 )
 
 // checkOnly checks the options of a synthesis, given as -c NAME=VALUE or in cdk.json, without starting the CDK.
-// scripts/deploy calls it first, so that a mistake is found before anything is built.
-func checkOnly(args []string) error {
+// scripts/deploy calls it first, so that a mistake is found before anything is built. It returns warnings about what it
+// cannot check.
+func checkOnly(args []string) (warnings []string, err error) {
 	c, err := givenContext("cdk.json", args)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	_, err = readOptions(c.orEnvironment(os.Getenv))
-	return err
+	o, err := readOptions(c.orEnvironment(os.Getenv))
+	if err != nil {
+		return nil, err
+	}
+	return o.checkCovered(context.Background(), os.Getenv("CDK_DEFAULT_ACCOUNT"))
 }
 
 // givenContext reads the context as the CDK command line does: -c takes precedence over the file.

@@ -52,7 +52,7 @@ node -e '
   const hosts = {api: "V-Api", upload: "V-Upload", content: "V-Content", app: "V-App", mcp: "V-Mcp"}, told = {};
   for (const h in hosts) told[h] = (known[hosts[h]] || {}).Url || "https://" + h + ".invalid";
   fs.writeFileSync("cdk.out/deployment.json", JSON.stringify({
-    name: "V", settings: file, final: process.env.FINAL === "yes", hosts, told, stacks: ["V-Data", ...Object.values(hosts)] }));
+    name: "V", settings: file, final: process.env.FINAL === "yes", origins: process.env.ORIGINS, hosts, told, stacks: ["V-Data", ...Object.values(hosts)] }));
 '
 `
 
@@ -66,7 +66,7 @@ echo "go $*" >>"$CALLS"
 [ "$1 $2" = "build -o" ] || exit 0
 mkdir -p "$(dirname "$3")" && cat >"$3" <<'END'
 #!/usr/bin/env bash
-echo "check in $AWS_REGION: $*" >>"$CALLS"
+echo "check in $AWS_REGION of $CDK_DEFAULT_ACCOUNT: $*" >>"$CALLS"
 [ -z "$REFUSES" ] || { echo "$REFUSES" >&2; exit 1; }
 END
 chmod +x "$3"
@@ -85,7 +85,7 @@ func newAccount(t *testing.T) account {
 		"scripts/build":         buildStandIn,
 		"scripts/release":       releaseStandIn,
 	}, "CREDENTIALS=yes", "BOOTSTRAPPED=yes", "CONFIGURED_REGION=eu-west-1", "LOG_WRITER=None", "OUTAGE=", "FAILS=",
-		"POOL=", "RELEASED=", "ROTATED=", "REFUSES=")}
+		"POOL=", "RELEASED=", "ROTATED=", "REFUSES=", "ORIGINS=")}
 }
 
 // deploy runs the script with changes to its environment and returns its calls.
@@ -125,11 +125,11 @@ func TestDeployRefusesInOneSentenceBeforeItDoesAnything(t *testing.T) {
 func TestDeployChecksTheOptionsForTheRegionThatItDeploysTo(t *testing.T) {
 	t.Parallel()
 	for want, given := range map[string][]string{
-		"check in eu-west-1: -check -c keep=no":                     {"--yes", "-c", "keep=no"},
-		"check in us-west-2: -check -c keep=no -c region=us-west-2": {"--yes", "-c", "keep=no", "-c", "region=us-west-2"},
+		"eu-west-1 of 111122223333: -check -c keep=no":                     {"--yes", "-c", "keep=no"},
+		"us-west-2 of 111122223333: -check -c keep=no -c region=us-west-2": {"--yes", "-c", "keep=no", "-c", "region=us-west-2"},
 	} {
 		_, stderr, calls, ok := newAccount(t).deploy(t, []string{"FINAL=yes"}, given...)
-		check, build := strings.Index(calls, want+"\n"), strings.Index(calls, "build -arch")
+		check, build := strings.Index(calls, "check in "+want+"\n"), strings.Index(calls, "build -arch")
 		if !ok || check < 0 || check > build {
 			t.Errorf("want %q before anything is built: %s\n%s", want, stderr, calls)
 		}
@@ -201,6 +201,22 @@ func TestWithDomainsOneDeploymentIsEnough(t *testing.T) {
 	_, stderr, calls, ok := newAccount(t).deploy(t, []string{"FINAL=yes"}, "--yes")
 	if n := strings.Count(calls, "cdk deploy --all"); !ok || n != 1 {
 		t.Errorf("%d deployments, want 1: %s", n, stderr)
+	}
+}
+
+func TestDeployNamesTheOriginsOfArtifactsToTheSmokeTest(t *testing.T) {
+	t.Parallel()
+	for domain, want := range map[string]string{
+		"":                  "scripts/smoke https://V-Api.example\n",
+		"files.example.net": "scripts/smoke https://V-Api.example files.example.net\n",
+	} {
+		stdout, stderr, _, ok := newAccount(t).deploy(t, []string{"FINAL=yes", "ORIGINS=" + domain}, "--yes")
+		if !ok || !strings.HasSuffix(stdout, want) {
+			t.Errorf("%q does not end with %q: %s", stdout, want, stderr)
+		}
+		if named := strings.Contains(stdout, "origins  https://*."+domain+"\n"); named != (domain != "") {
+			t.Errorf("%q", stdout)
+		}
 	}
 }
 

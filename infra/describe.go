@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/platform/env"
@@ -18,6 +19,7 @@ type description struct {
 	Final    bool              `json:"final"`    // all addresses are custom domains, so one deployment is enough
 	Hosts    map[string]string `json:"hosts"`    // host to its stack
 	Told     map[string]string `json:"told"`     // host to its address as the functions know it
+	Origins  string            `json:"origins"`  // the domain of the artifacts' own origins; empty: none
 	Quota    int               `json:"quota"`    // unclaimed workspaces that a new deployment makes in a minute
 }
 
@@ -29,6 +31,7 @@ func (d *deployment) describe(folder string) error {
 		Settings: d.Settings,
 		Stacks:   []string{d.stackName("data")},
 		Final:    d.hasDomains(),
+		Origins:  strings.TrimPrefix(d.Domains[wildcard].Name, "*."),
 		Quota:    d.Policy.PerMinute,
 		Hosts:    map[string]string{},
 		Told: map[string]string{
@@ -78,6 +81,9 @@ func (d *deployment) localEnvironment() map[string]map[string]string {
 		}
 		variables[env.RingsVersion], variables[env.HSTS] = "", string(web.HSTSHost)
 		variables[env.PolicyFile], variables[env.SellsPlans] = "", "off" // scripts/dev names the policy itself
+		if f.origins && f.ownOrigins() {
+			variables[env.ContentOrigins] = "" // their names are those of the deployment
+		}
 		if f.providers {
 			variables[env.Providers] = "" // a container reads no secret
 		}

@@ -18,7 +18,7 @@ func (f *function) httpDomain(api awsapigatewayv2.CfnApi, named domain) {
 		EndpointType:   awsapigatewayv2.EndpointType_REGIONAL,
 		SecurityPolicy: awsapigatewayv2.SecurityPolicy_TLS_1_2,
 		IpAddressType:  awsapigatewayv2.IpAddressType_DUAL_STACK,
-		Certificate:    f.certificate(named),
+		Certificate:    f.certificate("Certificate", named),
 	})
 	mapping := awsapigatewayv2.NewCfnApiMapping(f.stack, jsii.String("Mapping"), &awsapigatewayv2.CfnApiMappingProps{
 		ApiId: api.Ref(), DomainName: d.Name(), Stage: jsii.String("$default"),
@@ -29,25 +29,24 @@ func (f *function) httpDomain(api awsapigatewayv2.CfnApi, named domain) {
 	f.record("Record", named, d.RegionalDomainName(), target)
 }
 
-// restDomain serves a REST API under a custom domain.
-func (f *function) restDomain(api awsapigateway.RestApi, named domain) {
-	d := awsapigateway.NewDomainName(f.stack, jsii.String("Domain"), &awsapigateway.DomainNameProps{
+// restDomain serves a REST API under a custom domain, whose constructs have IDs with a prefix.
+func (f *function) restDomain(prefix string, api awsapigateway.RestApi, named domain) awsapigateway.DomainName {
+	d := awsapigateway.NewDomainName(f.stack, jsii.String(prefix+"Domain"), &awsapigateway.DomainNameProps{
 		DomainName:     jsii.String(named.Name),
 		EndpointType:   awsapigateway.EndpointType_REGIONAL,
 		SecurityPolicy: awsapigateway.SecurityPolicy_TLS_1_2,
-		Certificate:    f.certificate(named),
+		Certificate:    f.certificate(prefix+"Certificate", named),
 		Mapping:        api,
 	})
 	// The CDK's construct has no property for this.
 	made := d.Node().DefaultChild().(awsapigateway.CfnDomainName)
 	made.AddPropertyOverride(jsii.String("EndpointConfiguration.IpAddressType"), jsii.String("dualstack"))
-	f.record("Record", named, d.DomainNameAliasDomainName(), awsroute53targets.NewApiGatewayDomain(d))
+	return d
 }
 
-// certificate imports the certificate of a domain, which is in the region of its gateway.
-func (f *function) certificate(named domain) awscertificatemanager.ICertificate {
-	arn := jsii.String(named.Certificate)
-	return awscertificatemanager.Certificate_FromCertificateArn(f.stack, jsii.String("Certificate"), arn)
+// certificate imports the certificate of a domain, which is in the region of what serves it.
+func (f *function) certificate(id string, named domain) awscertificatemanager.ICertificate {
+	return awscertificatemanager.Certificate_FromCertificateArn(f.stack, jsii.String(id), jsii.String(named.Certificate))
 }
 
 // edgeRecord points a domain at a distribution.

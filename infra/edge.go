@@ -5,7 +5,6 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awscertificatemanager"
 	cf "github.com/aws/aws-cdk-go/awscdk/v2/awscloudfront"
 	origins "github.com/aws/aws-cdk-go/awscdk/v2/awscloudfrontorigins"
 	"github.com/aws/jsii-runtime-go"
@@ -57,11 +56,10 @@ func (f *function) uploadEdge(origin string, api awsapigatewayv2.CfnApi, named d
 		HttpVersion:            cf.HttpVersion_HTTP2_AND_3,
 		DomainNames:            jsii.Strings(named.Name),
 		MinimumProtocolVersion: cf.SecurityPolicyProtocol_TLS_V1_2_2021,
-		Certificate: awscertificatemanager.Certificate_FromCertificateArn(f.stack, jsii.String("EdgeCertificate"),
-			jsii.String(named.Certificate)),
-		DefaultBehavior:     passing(httpsOrigin(origin)),
-		AdditionalBehaviors: &map[string]*cf.BehaviorOptions{"/o/*": s3, "/d/*": s3, "/cli/*": s3},
-		ErrorResponses:      neverCached(),
+		Certificate:            f.certificate("EdgeCertificate", named),
+		DefaultBehavior:        passing(httpsOrigin(origin, answerTime+2)),
+		AdditionalBehaviors:    &map[string]*cf.BehaviorOptions{"/o/*": s3, "/d/*": s3, "/cli/*": s3},
+		ErrorResponses:         neverCached(),
 	})
 	edge.Node().AddDependency(api)
 	f.edgeLog(edge)
@@ -72,10 +70,11 @@ func (f *function) uploadEdge(origin string, api awsapigatewayv2.CfnApi, named d
 // contentEdge hides the stage in the path of the content host's gateway. It changes neither requests nor answers: it
 // does not cache and does not compress.
 func (f *function) contentEdge(api awsapigateway.RestApi) cf.Distribution {
+	origin := origins.NewRestApiOrigin(api, &origins.RestApiOriginProps{ReadTimeout: seconds(streamStart)})
 	edge := cf.NewDistribution(f.stack, jsii.String("Edge"), &cf.DistributionProps{
 		Comment:         jsii.String(*f.stack.StackName() + ": an origin without a path"),
 		HttpVersion:     cf.HttpVersion_HTTP2_AND_3,
-		DefaultBehavior: passing(origins.NewRestApiOrigin(api, &origins.RestApiOriginProps{ReadTimeout: seconds(60)})),
+		DefaultBehavior: passing(origin),
 		ErrorResponses:  neverCached(),
 	})
 	f.edgeLog(edge)
@@ -86,11 +85,34 @@ func (f *function) contentEdge(api awsapigateway.RestApi) cf.Distribution {
 	return edge
 }
 
-func httpsOrigin(name string) cf.IOrigin {
+// streamStart is how many seconds a distribution waits for the next bytes of a streamed answer.
+const streamStart = 60
+
+func httpsOrigin(name string, patience float64) cf.IOrigin {
 	return origins.NewHttpOrigin(jsii.String(name), &origins.HttpOriginProps{
+		ReadTimeout:        seconds(patience),
 		ProtocolPolicy:     cf.OriginProtocolPolicy_HTTPS_ONLY,
 		OriginSslProtocols: &[]cf.OriginSslPolicy{cf.OriginSslPolicy_TLS_V1_2},
 	})
+}
+
+// labelEdge forwards requests for the artifacts' origins to the address of their gateway's domain. It keeps the Host
+// header, because the gateway chooses its domain by it and the functions compare it with the artifact.
+func (f *function) labelEdge(target *string, named domain) cf.Distribution {
+	behavior := passing(httpsOrigin(*target, streamStart))
+	behavior.OriginRequestPolicy = cf.OriginRequestPolicy_ALL_VIEWER()
+	edge := cf.NewDistribution(f.stack, jsii.String("Edge"), &cf.DistributionProps{
+		Comment:                jsii.String(*f.stack.StackName() + ": origins of artifacts"),
+		HttpVersion:            cf.HttpVersion_HTTP2_AND_3,
+		DomainNames:            jsii.Strings(named.Name),
+		MinimumProtocolVersion: cf.SecurityPolicyProtocol_TLS_V1_2_2021,
+		Certificate:            f.certificate("EdgeCertificate", named),
+		DefaultBehavior:        behavior,
+		ErrorResponses:         neverCached(),
+	})
+	f.edgeLog(edge)
+	suppress(edge, edgeRules()...)
+	return edge
 }
 
 // passing forwards every request unchanged except for the Host header. S3 and the gateways expect their own name there,

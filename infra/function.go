@@ -133,6 +133,9 @@ func (f *function) environment() *map[string]*string {
 	if f.streams {
 		variables[env.ResponseMode] = jsii.String("stream")
 	}
+	if f.origins && f.ownOrigins() {
+		variables[env.ContentOrigins] = jsii.String(wildcard)
+	}
 	if f.bundles {
 		variables[env.Bundles] = jsii.String(f.bundleInterval(wakeSeconds))
 	}

@@ -48,6 +48,9 @@ func TestEveryHostIsToldWhatItNeeds(t *testing.T) {
 	}
 	eachFunction(t, func(t *testing.T, d *deployment, host string, tpl *template) {
 		want := slices.Concat(common, own[host], needed[host])
+		if d.ownOrigins() && slices.Contains([]string{"content", "app", env.Pages}, host) {
+			want = append(want, env.ContentOrigins)
+		}
 		slices.Sort(want)
 		same(t, "environment", slices.Sorted(maps.Keys(tpl.variables(t))), want)
 	})
@@ -122,6 +125,9 @@ func TestSettingsOfTheLayouts(t *testing.T) {
 		{"Named-Mcp", env.MCPURL, "https://mcp.example.org"},
 		{"Named-Content", env.HSTS, "preload"},
 		{"Bare-App", env.HSTS, "host"},
+		{"Bare-App", env.ContentOrigins, "wildcard"},
+		{"Wild-Content", env.ContentOrigins, "wildcard"},
+		{"Wild-Content", env.ContentURL, "https://files.example.net"},
 		{"Named-Content", env.AppURL, "https://app.example.org"},
 		{"Named-Upload", env.PutMode, "edge"},
 		{"Named-Mcp", env.PutMode, "edge"},

@@ -17,9 +17,15 @@ func TestContentStreams(t *testing.T) {
 	for name, d := range made {
 		tpl := read(t, d.stackName("content"))
 		methods := tpl.of("AWS::ApiGateway::Method")
-		same(t, name, slices.Sorted(maps.Keys(methods)), []string{
-			"Api/Default/ANY", "Api/Default/r/{proxy+}/ANY", "Api/Default/{proxy+}/ANY",
-		})
+		want := []string{
+			"Api/Default/ANY", "Api/Default/r/ANY", "Api/Default/r/{proxy+}/ANY", "Api/Default/{proxy+}/ANY",
+		}
+		if d.ownOrigins() {
+			want = append(want, "Labels/Default/.vitrine/ANY", "Labels/Default/.vitrine/r/ANY",
+				"Labels/Default/.vitrine/r/{proxy+}/ANY", "Labels/Default/.vitrine/{proxy+}/ANY", "Labels/Default/ANY",
+				"Labels/Default/{proxy+}/ANY")
+		}
+		same(t, name, slices.Sorted(maps.Keys(methods)), want)
 		for method, m := range methods {
 			time := 240
 			if strings.Contains(method, "/r/") {
@@ -33,17 +39,20 @@ func TestContentStreams(t *testing.T) {
 				t.Errorf("%s calls %s", method, uri)
 			}
 		}
-		api := tpl.only(t, "AWS::ApiGateway::RestApi")
-		same(t, name+": endpoint", api.Properties["EndpointConfiguration"], dualStack)
-		same(t, name+": compression", api.Properties["MinimumCompressionSize"], nil)
+		for id, api := range tpl.of("AWS::ApiGateway::RestApi") {
+			same(t, name+": endpoint of "+id, api.Properties["EndpointConfiguration"], dualStack)
+			same(t, name+": compression of "+id, api.Properties["MinimumCompressionSize"], nil)
+			same(t, name+": binary bodies of "+id, api.Properties["BinaryMediaTypes"], nil)
+		}
 		same(t, name+": the function's time", tpl.only(t, "AWS::Lambda::Function").Properties["Timeout"], 240)
 	}
 }
 
-func TestTheGatewayOfContentRefusesWithOurEnvelope(t *testing.T) {
-	tpl := read(t, "Plain-Content")
+func TestTheGatewaysOfContentRefuseWithOurEnvelope(t *testing.T) {
+	tpl := read(t, "Wild-Content")
 	codes := map[string]string{
 		"Api/Refused": "invalid_request", "Api/Failed": "internal_error", "Api/Throttled": "rate_limited_artifact",
+		"Labels/Refused": "invalid_request", "Labels/Failed": "internal_error", "Labels/Throttled": "rate_limited_artifact",
 	}
 	for name, code := range codes {
 		r := tpl.of("AWS::ApiGateway::GatewayResponse")[name]
@@ -90,22 +99,26 @@ func TestNoHostTakesTheRequestsOfTheWholeAccount(t *testing.T) {
 		if d.Name == "Named" {
 			want = map[string]object{"api": limit(1000, 2000), "upload": limit(100, 200), "mcp": limit(100, 200)}
 		}
-		var got any
-		if host == "content" {
-			settings := at(t, tpl.only(t, "AWS::ApiGateway::Stage").Properties, "MethodSettings", 0).(object)
+		got := map[string]any{}
+		for id, stage := range tpl.of("AWS::ApiGateway::Stage") {
+			settings := at(t, stage.Properties, "MethodSettings", 0).(object)
 			same(t, "of what", []any{settings["HttpMethod"], settings["ResourcePath"]}, []any{"*", "/*"})
-			rate, burst := settings["ThrottlingRateLimit"], settings["ThrottlingBurstLimit"]
-			if rate != nil {
-				got = object{"ThrottlingBurstLimit": burst, "ThrottlingRateLimit": rate}
+			got[id] = nil
+			if rate, burst := settings["ThrottlingRateLimit"], settings["ThrottlingBurstLimit"]; rate != nil {
+				got[id] = object{"ThrottlingBurstLimit": burst, "ThrottlingRateLimit": rate}
 			}
-		} else {
-			got = tpl.only(t, "AWS::ApiGatewayV2::Stage").Properties["DefaultRouteSettings"]
 		}
-		if want[host] == nil {
-			same(t, "throttle", got, nil)
-		} else {
-			same(t, "throttle", got, want[host])
+		for id, stage := range tpl.of("AWS::ApiGatewayV2::Stage") {
+			got[id] = stage.Properties["DefaultRouteSettings"]
 		}
+		for id, limit := range got {
+			if want[host] == nil {
+				same(t, "throttle of "+id, limit, nil)
+			} else {
+				same(t, "throttle of "+id, limit, want[host])
+			}
+		}
+		same(t, "stages", len(got), len(tpl.gateways()))
 	})
 }
 
@@ -178,12 +191,17 @@ func accessLogOf(t *testing.T, host string, tpl *template) (line map[string]stri
 	if host == "content" {
 		kind, property = "AWS::ApiGateway::Stage", "AccessLogSetting"
 	}
-	stage := tpl.only(t, kind)
-	if log := tpl.text(at(t, stage.Properties, property, "DestinationArn")); log != "AccessLog.Arn" {
-		t.Errorf("the gateway logs to %s", log)
-	}
-	if err := json.Unmarshal([]byte(at(t, stage.Properties, property, "Format").(string)), &line); err != nil {
-		t.Fatal(err)
+	for id, stage := range tpl.of(kind) {
+		if log := tpl.text(at(t, stage.Properties, property, "DestinationArn")); log != "AccessLog.Arn" {
+			t.Errorf("%s logs to %s", id, log)
+		}
+		before := line
+		if err := json.Unmarshal([]byte(at(t, stage.Properties, property, "Format").(string)), &line); err != nil {
+			t.Fatal(err)
+		}
+		if before != nil {
+			same(t, "line of "+id, line, before)
+		}
 	}
 	return line
 }
@@ -216,12 +234,10 @@ func TestEveryAddressIsReachedByIPv6(t *testing.T) {
 
 func TestAddressesOfAWSAreClosedWhereThereAreDomains(t *testing.T) {
 	eachHost(t, func(t *testing.T, d *deployment, host string, tpl *template) {
-		kind := "AWS::ApiGatewayV2::Api"
-		if host == "content" {
-			kind = "AWS::ApiGateway::RestApi"
+		for id, api := range tpl.gateways() {
+			same(t, id+" is closed", api.Properties["DisableExecuteApiEndpoint"],
+				d.hasDomains() && (d.Name == "Named" || host != "upload"))
 		}
-		same(t, "closed", tpl.only(t, kind).Properties["DisableExecuteApiEndpoint"],
-			d.Name == "Named" || d.Name == "Bare" && host != "upload")
 	})
 }
 
@@ -301,11 +317,17 @@ func TestTheUploadEdgePassesFilesToS3(t *testing.T) {
 // Host, all methods.
 func passes(t *testing.T, path string, behaviour object) {
 	t.Helper()
+	forwards(t, path, behaviour)
+	// Managed-AllViewerExceptHostHeader
+	same(t, path+": origin request policy", behaviour["OriginRequestPolicyId"], "b689b0a8-53d0-40ab-baf2-68738e2966ac")
+}
+
+// forwards checks what passes does, without regard to headers.
+func forwards(t *testing.T, path string, behaviour object) {
+	t.Helper()
 	same(t, path+": compression", behaviour["Compress"], false)
 	// Managed-CachingDisabled
 	same(t, path+": cache policy", behaviour["CachePolicyId"], "4135ea2d-6df8-44a3-9df3-4b5a84be39ad")
-	// Managed-AllViewerExceptHostHeader
-	same(t, path+": origin request policy", behaviour["OriginRequestPolicyId"], "b689b0a8-53d0-40ab-baf2-68738e2966ac")
 	same(t, path+": viewers", behaviour["ViewerProtocolPolicy"], "https-only")
 	if methods := at(t, behaviour, "AllowedMethods").([]any); !slices.Contains(methods, any("PUT")) ||
 		!slices.Contains(methods, any("DELETE")) {
@@ -314,7 +336,7 @@ func passes(t *testing.T, path string, behaviour object) {
 }
 
 func TestEdgesKeepNoRefusal(t *testing.T) {
-	for _, stack := range []string{"Named-Upload", "Plain-Content"} {
+	for _, stack := range []string{"Named-Upload", "Plain-Content", "Wild-Content"} {
 		for _, e := range at(t, read(t, stack).only(t, "AWS::CloudFront::Distribution").Properties, "DistributionConfig",
 			"CustomErrorResponses").([]any) {
 			same(t, stack, e.(object)["ErrorCachingMinTTL"], 0)
@@ -325,7 +347,7 @@ func TestEdgesKeepNoRefusal(t *testing.T) {
 // Paths, queries, cookies and referrers of requests hold signed URLs, and addresses are personal
 // data.
 func TestEdgesLogWhatIsNoSecret(t *testing.T) {
-	for _, stack := range []string{"Named-Upload", "Plain-Content"} {
+	for _, stack := range []string{"Named-Upload", "Plain-Content", "Wild-Content"} {
 		tpl := read(t, stack)
 		delivery := tpl.only(t, "AWS::Logs::Delivery")
 		same(t, stack+": fields", delivery.Properties["RecordFields"], []string{

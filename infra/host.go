@@ -22,6 +22,7 @@ type host struct {
 	bundles   bool              // asks for archives of revisions, which the function bundle makes
 	registers bool              // tells agents that they can register at the api, whose ring it does not hold
 	streams   bool              // its gateway passes an answer on while the function writes it
+	origins   bool              // knows the artifacts' own origins
 	settings  map[string]string // in addition to those that all hosts have
 	grants    func(*data) []awsiam.PolicyStatement
 	purpose   string // description of the rule that wakes a scheduled function
@@ -75,6 +76,7 @@ var hosts = []host{
 		timeout: streamTime,
 		rings:   []string{env.ContentRing},
 		streams: true,
+		origins: true,
 		grants:  (*data).contentRights,
 	},
 	{
@@ -86,6 +88,7 @@ var hosts = []host{
 		people:   signingIn,
 		sells:    true, // it has the page of the plan
 		bundles:  true,
+		origins:  true,
 		settings: map[string]string{env.PutMode: "direct"}, // signingFront overrides it where there is a distribution
 		grants:   (*data).appRights,
 	},
@@ -119,5 +122,6 @@ var pagesHost = host{
 	timeout: pageTime,
 	rings:   []string{env.ContentRing},
 	streams: true,
+	origins: true,
 	grants:  (*data).renderRights,
 }

@@ -103,6 +103,7 @@ func synthesis() (string, error) {
 // contexts are the deployments that the tests look at: Plain has the addresses that AWS assigns,
 // and is deployed for the first time; Named has domains and every option; Bare has domains in
 // another region and an external provider; Loose is deleted with its stacks and has no sign-in.
+// Artifacts have origins of their own in Bare and in Wild, where CloudFront stands in front of them.
 func contexts(folder string) map[string]map[string]any {
 	named := map[string]any{
 		"environment":             "production",
@@ -145,14 +146,28 @@ func contexts(folder string) map[string]map[string]any {
 		"stripe-price-month":    "price_month",
 		"stripe-price-year":     "price_year",
 
-		"cache":   "0",
-		"bundles": "no",
+		"cache":           "0",
+		"bundles":         "no",
+		"content-origins": "wildcard",
+	}
+	wild := map[string]any{
+		"certificate":               certificate,
+		"zone":                      "Z1/example.org",
+		"zone-content":              "Z2/example.net",
+		"identity":                  "none",
+		"content-origins":           "wildcard",
+		"certificate-wildcard":      wildCertificate,
+		"wildcard-edge":             "yes",
+		"certificate-wildcard-edge": wildCertificate + "-edge",
 	}
 	for host, name := range domainNames {
-		named["domain-"+host], bare["domain-"+host] = name, name
+		named["domain-"+host], bare["domain-"+host], wild["domain-"+host] = name, name, name
 	}
 	return map[string]map[string]any{
-		"Plain": {}, "Named": named, "Bare": bare,
+		"Plain": {},
+		"Named": named,
+		"Bare":  bare,
+		"Wild":  wild,
 		"Loose": {
 			"keep": "no", "arch": "x86_64", "edge-logs": "no", "settings": filepath.Join(folder, "settings.json"),
 			"identity": "none", "narrow-writes": "no",
@@ -163,11 +178,14 @@ func contexts(folder string) map[string]map[string]any {
 const (
 	certificate   = "arn:aws:acm:us-east-1:111122223333:certificate/one"
 	euCertificate = "arn:aws:acm:eu-west-1:111122223333:certificate/two"
-	poolSecret    = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:ClientSecret-AbC123"
-	clientSecret  = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:their-client-AbC123"
-	stripeKey     = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:stripe-key-AbC123"
-	stripeSecret  = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:stripe-webhook-AbC123"
-	providerList  = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:providers-AbC123"
+
+	wildCertificate = "arn:aws:acm:us-east-1:111122223333:certificate/wild"
+
+	poolSecret   = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:ClientSecret-AbC123"
+	clientSecret = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:their-client-AbC123"
+	stripeKey    = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:stripe-key-AbC123"
+	stripeSecret = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:stripe-webhook-AbC123"
+	providerList = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:providers-AbC123"
 )
 
 var domainNames = map[string]string{

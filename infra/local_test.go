@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -46,7 +47,7 @@ func hostTemplates(t *testing.T) (out []*template) {
 }
 
 // way is a route as sam local sees it.
-type way struct{ method, path, function string }
+type way struct{ api, method, path, function string }
 
 // ways lists the routes of a template, of either kind of gateway.
 func (tpl *template) ways(t *testing.T) (out []way) {
@@ -62,12 +63,16 @@ func (tpl *template) ways(t *testing.T) (out []way) {
 		if !both {
 			method, path = "ANY", key
 		}
-		out = append(out, way{method, path, tpl.text(integration.Properties["IntegrationUri"])})
+		out = append(out, way{"Api", method, path, tpl.text(integration.Properties["IntegrationUri"])})
 	}
 	for _, m := range tpl.of("AWS::ApiGateway::Method") {
 		_, uri, _ := strings.Cut(tpl.text(at(t, m.Properties, "Integration", "Uri")), ":lambda:path/2021-11-15/functions/")
-		out = append(out, way{m.Properties["HttpMethod"].(string), tpl.path(t, m.Properties["ResourceId"]),
-			strings.TrimSuffix(uri, "/response-streaming-invocations")})
+		out = append(out, way{
+			api:      tpl.text(m.Properties["RestApiId"]),
+			method:   m.Properties["HttpMethod"].(string),
+			path:     tpl.path(t, m.Properties["ResourceId"]),
+			function: strings.TrimSuffix(uri, "/response-streaming-invocations"),
+		})
 	}
 	return out
 }
@@ -76,7 +81,7 @@ func (tpl *template) ways(t *testing.T) (out []way) {
 func (tpl *template) path(t *testing.T, of any) string {
 	t.Helper()
 	name := tpl.text(of)
-	if name == "Api.RootResourceId" {
+	if strings.HasSuffix(name, ".RootResourceId") {
 		return "/"
 	}
 	r := tpl.of("AWS::ApiGateway::Resource")[name]
@@ -86,20 +91,26 @@ func (tpl *template) path(t *testing.T, of any) string {
 	return strings.TrimSuffix(tpl.path(t, r.Properties["ParentId"]), "/") + "/" + r.Properties["PathPart"].(string)
 }
 
+// pagesPath matches the paths at which files are shown as pages.
+var pagesPath = regexp.MustCompile(`^(/\.vitrine)?/r(/\{proxy\+\})?$`)
+
 func TestEveryRouteReachesAFunctionAndNoTwoCollide(t *testing.T) {
 	for _, tpl := range hostTemplates(t) {
 		functions := tpl.of("AWS::Lambda::Function")
 		seen := map[string]bool{}
 		ways := tpl.ways(t)
 		for _, w := range ways {
-			pages := w.path == "/r/{proxy+}" && w.function == "RenderFunction.Arn" // of another stack
+			pages := w.function == "RenderFunction.Arn" // of another stack
+			if pages != pagesPath.MatchString(w.path) {
+				t.Errorf("%s: %s leads to %s", tpl.name, w.path, w.function)
+			}
 			if functions[strings.TrimSuffix(w.function, ".Arn")] == nil && !pages {
 				t.Errorf("%s: %s %s leads to %s", tpl.name, w.method, w.path, w.function)
 			}
-			if seen[w.method+" "+w.path] || seen["ANY "+w.path] {
+			if seen[w.api+w.method+" "+w.path] || seen[w.api+"ANY "+w.path] {
 				t.Errorf("%s: %s %s is there twice", tpl.name, w.method, w.path)
 			}
-			seen[w.method+" "+w.path] = true
+			seen[w.api+w.method+" "+w.path] = true
 		}
 		_, host, _ := strings.Cut(tpl.name, "-")
 		if len(ways) == 0 != slices.Contains([]string{"Jobs", "Bundle", "Render"}, host) {

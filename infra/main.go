@@ -17,7 +17,9 @@ func main() {
 	var err error
 	stderr := os.Stderr
 	if len(os.Args) > 1 && os.Args[1] == "-check" {
-		err = checkOnly(os.Args[2:])
+		var warnings []string
+		warnings, err = checkOnly(os.Args[2:])
+		warn(warnings)
 	} else {
 		err = run()
 		// Two goroutines of jsii wait for its Node process, and one of them often logs "waitid: no child processes".
@@ -28,6 +30,12 @@ func main() {
 	if err != nil {
 		fmt.Fprintln(stderr, err)
 		os.Exit(1)
+	}
+}
+
+func warn(warnings []string) {
+	for _, w := range warnings {
+		fmt.Fprintln(os.Stderr, "warning:", w)
 	}
 }
 
@@ -49,9 +57,7 @@ func run() (err error) {
 	if err != nil {
 		return err
 	}
-	for _, w := range o.Warnings {
-		fmt.Fprintln(os.Stderr, "warning:", w)
-	}
+	warn(o.Warnings)
 	made, err := build(app, o)
 	if err != nil {
 		return err

@@ -29,7 +29,16 @@ import (
 //	                  identity are in us-east-1, because CloudFront serves them, and all others in the region of the
 //	                  deployment: elsewhere than in us-east-1 give two, certificate and certificate-upload
 //	region            where it is deployed (default AWS_REGION, as for the AWS command line)
-//	zone-HOST         ID/NAME of a Route 53 zone that gets its record; zone stands for all; optional
+//	zone-HOST         ID/NAME of a Route 53 zone that gets its record, or none; zone stands for all; optional
+//	content-origins   shared (default): all artifacts are read at domain-content; or wildcard: each also has an origin of
+//	                  its own below it. domain-content then shares its registrable domain with none of app, api, mcp
+//	                  and the sign-in pages
+//	certificate-wildcard  with content-origins=wildcard: ARN of a certificate for *.DOMAIN-CONTENT in the region of the
+//	                  deployment; without it that of content has to cover the names
+//	wildcard-edge     with content-origins=wildcard: no (default) or yes: CloudFront stands in front of those origins
+//	certificate-wildcard-edge  with wildcard-edge: ARN of such a certificate in us-east-1; default certificate-wildcard
+//	content-public-suffix  no (default) or yes: browsers have domain-content on the Public Suffix List, although this
+//	                  version does not know it; otherwise artifacts can set cookies for each other, and a warning says so
 //	identity          where people sign in: cognito (default, a user pool of the stack Data), oidc (any OpenID Connect
 //	                  provider) or none. Redirects come back to APP/api/auth/callback, and to APP/ after signing out. It
 //	                  can change: a pool that is left stays in the account if data is kept, and cognito makes a new one
@@ -191,6 +200,9 @@ func readOptions(c lookup) (options, error) {
 	if o.Domains, err = readDomains(c); err != nil {
 		return o, err
 	}
+	if err = o.readWildcard(c); err != nil {
+		return o, err
+	}
 	if o.production() && !o.hasDomains() {
 		return o,
 			fmt.Errorf(
@@ -292,13 +304,16 @@ func readDomains(c lookup) (map[string]domain, error) {
 	return found, checkGatewayCertificates(found, c.text("region", ""))
 }
 
+// noZone is what the option of a host says whose records are made by hand although zone stands for all.
+const noZone = "none"
+
 func readDomain(c lookup, host, name string) (domain, error) {
 	d := domain{Name: strings.ToLower(name), Certificate: c.text("certificate-"+host, c.text("certificate", ""))}
 	if err := d.checkCertificate(host); err != nil {
 		return d, err
 	}
 	zone := c.text("zone-"+host, c.text("zone", ""))
-	if zone == "" {
+	if zone == "" || zone == noZone {
 		return d, nil
 	}
 	var both bool

@@ -133,7 +133,7 @@ func optionsFrom(context map[string]any) (options, error) {
 }
 
 func TestBadOptionsAreRefusedInOneSentence(t *testing.T) {
-	for _, tt := range slices.Concat(badOptions, badProviders()) {
+	for _, tt := range slices.Concat(badOptions, badProviders(), badWildcards) {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := optionsFrom(tt.from)
 			if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
@@ -205,7 +205,7 @@ func TestOptionsAreCheckedWithoutTheCDK(t *testing.T) {
 		"no value":           {[]string{"-c"}, "give -c NAME=VALUE"},
 		"a name alone":       {[]string{"-c", "keep"}, "NAME=VALUE, not \"keep\""},
 	} {
-		err := checkOnly(tt.args)
+		_, err := checkOnly(tt.args)
 		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: got %v, want one sentence with %q", name, err, tt.want)
 		}
@@ -215,8 +215,8 @@ func TestOptionsAreCheckedWithoutTheCDK(t *testing.T) {
 		"the region in a word": append(given(nil), "-c", "region=us-east-1"),
 		"a word over the file": {"-c", "environment=preview"},
 	} {
-		if err := checkOnly(args); err != nil {
-			t.Errorf("%s: %v", name, err)
+		if warnings, err := checkOnly(args); err != nil || len(warnings) > 0 {
+			t.Errorf("%s: %q, %v", name, warnings, err)
 		}
 	}
 }

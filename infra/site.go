@@ -17,7 +17,7 @@ func site(name string) string {
 }
 
 // checkSites refuses a content host on the same site as a host that authenticates people by cookies or tokens, because
-// untrusted content would run on that site. Outside of production it only adds a warning.
+// untrusted content would run on that site. A preview whose artifacts share one origin only gets a warning.
 func (o *options) checkSites() error {
 	content, named := o.Domains["content"]
 	if !named {
@@ -38,7 +38,7 @@ func (o *options) checkSites() error {
 	problem := fmt.Errorf(
 		"domain-content (%s) is one site to browsers with %s, so that published pages could reach what is signed in there: "+
 			"give domain-content a name that is not under %s", content.Name, strings.Join(beside, " and "), site(content.Name))
-	if o.production() {
+	if o.production() || o.ownOrigins() {
 		return problem
 	}
 	o.Warnings = append(o.Warnings, problem.Error())

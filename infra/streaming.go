@@ -5,6 +5,8 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsroute53targets"
 	"github.com/aws/jsii-runtime-go"
 
 	"vitrine/shared/platform/env"
@@ -16,51 +18,75 @@ import (
 // entity tag of its own and ranges refer to the stored bytes.
 func streamingFront(f *function) {
 	named, own := f.Domains[f.name]
-	api := f.restAPI(own)
+	log := f.newLog("AccessLog", "/aws/vendedlogs/apigateway")
+	api := f.restAPI(restGateway{
+		id:        "Api",
+		name:      *f.stack.StackName(),
+		pages:     env.PagesPath,
+		hidden:    own,
+		log:       log,
+		writesLog: f.LogRole,
+	})
+	f.pages.reportErrorLines()
+	f.reportErrorLines()
 	if own {
-		f.restDomain(api, named)
+		d := f.restDomain("", api, named)
+		f.record("Record", named, d.DomainNameAliasDomainName(), awsroute53targets.NewApiGatewayDomain(d))
 		output(f.stack, "Url", jsii.String("https://"+named.Name))
+		f.labelFront(api, log)
 		return
 	}
 	// The address that AWS assigns has the stage in its path. An origin has no path, so a distribution hides the stage.
 	output(f.stack, "Url", jsii.String("https://"+*f.contentEdge(api).DistributionDomainName()))
 }
 
-func (f *function) restAPI(hidden bool) awsapigateway.RestApi {
-	log := f.newLog("AccessLog", "/aws/vendedlogs/apigateway")
+// restGateway describes one of the content host's REST APIs.
+type restGateway struct {
+	id, name  string // of the construct, and of the API
+	pages     string // the path below which the function of the pages answers
+	hidden    bool   // the address that AWS assigns is closed
+	log       awslogs.LogGroup
+	writesLog bool // makes the role by which API Gateway writes the logs of the account
+}
+
+func (f *function) restAPI(g restGateway) awsapigateway.RestApi {
 	props := &awsapigateway.RestApiProps{
-		RestApiName: f.stack.StackName(),
+		RestApiName: jsii.String(g.name),
 		EndpointConfiguration: &awsapigateway.EndpointConfiguration{
 			Types:         &[]awsapigateway.EndpointType{awsapigateway.EndpointType_REGIONAL},
 			IpAddressType: awsapigateway.IpAddressType_DUAL_STACK,
 		},
-		DisableExecuteApiEndpoint: jsii.Bool(hidden),
-		CloudWatchRole:            jsii.Bool(f.LogRole),
+		DisableExecuteApiEndpoint: jsii.Bool(g.hidden),
+		CloudWatchRole:            jsii.Bool(g.writesLog),
 		DeployOptions: &awsapigateway.StageOptions{
 			StageName:            jsii.String("live"),
 			TracingEnabled:       jsii.Bool(false),
 			LoggingLevel:         awsapigateway.MethodLoggingLevel_OFF,
-			AccessLogDestination: awsapigateway.NewLogGroupLogDestination(log),
+			AccessLogDestination: awsapigateway.NewLogGroupLogDestination(g.log),
 			AccessLogFormat:      awsapigateway.AccessLogFormat_Custom(jsii.String(accessLog("$context.integration.error"))),
 		},
 	}
 	if t, limited := f.Throttles[f.name]; limited {
 		props.DeployOptions.ThrottlingRateLimit, props.DeployOptions.ThrottlingBurstLimit = number(t.Rate), number(t.Burst)
 	}
-	if f.LogRole { // the role serves the whole account, including other gateways, so it outlives the stack
+	if g.writesLog { // the role serves the whole account, including other gateways, so it outlives the stack
 		props.CloudWatchRoleRemovalPolicy = awscdk.RemovalPolicy_RETAIN
 	}
-	api := awsapigateway.NewRestApi(f.stack, jsii.String("Api"), props)
-	own, pages := f.stream(), f.pages.stream()
-	lead(api.Root(), own)
-	lead(api.Root().AddResource(jsii.String("{proxy+}"), nil), own)
-	below := api.Root().AddResource(jsii.String(strings.Trim(env.PagesPath, "/")), nil)
-	lead(below.AddResource(jsii.String("{proxy+}"), nil), pages)
-	f.pages.reportErrorLines()
+	api := awsapigateway.NewRestApi(f.stack, jsii.String(g.id), props)
+	f.routes(api.Root(), g.pages)
 	f.gatewayRefusals(api)
-	f.reportErrorLines()
 	f.suppressRest(api)
 	return api
+}
+
+// routes sends requests at a path and below it to the function of the pages, and all others to the content function.
+func (f *function) routes(root awsapigateway.IResource, pages string) {
+	own, at := f.stream(), root
+	for part := range strings.SplitSeq(strings.Trim(pages, "/"), "/") {
+		leadBelow(at, own)
+		at = at.AddResource(jsii.String(part), nil)
+	}
+	leadBelow(at, f.pages.stream())
 }
 
 // stream returns the integration that passes the answer on while the function writes it.
@@ -70,6 +96,13 @@ func (f *function) stream() awsapigateway.LambdaIntegration {
 		Timeout:              seconds(f.timeout),
 		AllowTestInvoke:      jsii.Bool(false),
 	})
+}
+
+// leadBelow sends every request for a resource and for what is below it to a function. {proxy+} alone would not match
+// the resource itself.
+func leadBelow(r awsapigateway.IResource, to awsapigateway.LambdaIntegration) {
+	lead(r, to)
+	lead(r.AddResource(jsii.String("{proxy+}"), nil), to)
 }
 
 // lead sends every request for a resource to a function.

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,6 +29,7 @@ type resource struct {
 	Properties          object
 	Metadata            object
 	Condition           string
+	DependsOn           any // one ID or many
 	DeletionPolicy      string
 	UpdateReplacePolicy string
 }
@@ -95,6 +97,21 @@ func (tpl *template) of(kind string) map[string]*resource {
 		}
 	}
 	return out
+}
+
+// after lists the constructs that a resource waits for, besides those that it refers to.
+func (tpl *template) after(r *resource) (out []string) {
+	for _, id := range list(r.DependsOn) {
+		out = append(out, tpl.construct(id.(string)))
+	}
+	return out
+}
+
+// gateways lists the APIs of either kind.
+func (tpl *template) gateways() map[string]*resource {
+	all := tpl.of("AWS::ApiGateway::RestApi")
+	maps.Copy(all, tpl.of("AWS::ApiGatewayV2::Api"))
+	return all
 }
 
 // only returns the single resource of a type.

@@ -19,6 +19,9 @@ type deployment struct {
 	anyone, agent *wire.Agent
 	large         []byte
 	published     contract.Published
+
+	domain         string // of the artifacts' own origins; empty: they have none
+	origin, cookie string // of the published artifact
 }
 
 func (d *deployment) hosts() map[string]string {

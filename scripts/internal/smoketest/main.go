@@ -20,6 +20,7 @@ type step struct {
 	// rights are those that the roles of its hosts need for it; infra grants them.
 	rights string
 	reads  bool // it reads files
+	own    bool // it asks own origins of artifacts
 }
 
 // The rights that steps have in common.
@@ -53,7 +54,16 @@ var steps = []step{
 		reads:  true,
 	},
 	{name: "the share link opens, and the agent view lists the files", run: link, rights: opening},
+	{
+		name:   "a frame opens the artifact at its own origin, and reads it by a cookie",
+		run:    opened,
+		rights: reading,
+		reads:  true,
+		own:    true,
+	},
+	{name: "own origins that nobody opened are 404", run: strangers, own: true},
 	{name: "deletion holds from the next read on", run: deletion, rights: ending},
+	{name: "the origin of a deleted artifact clears what browsers keep", run: cleared, own: true},
 	{name: "a full rate limit says when to come back, and means it", run: limit, rights: provisioning},
 	{name: "a revoked key is dead at once", run: revocation, rights: ending},
 }
@@ -64,16 +74,17 @@ const requestTimeout = 2 * time.Minute
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: scripts/smoke API_URL")
+	if len(os.Args) < 2 || len(os.Args) > 3 {
+		fmt.Fprintln(os.Stderr, "usage: scripts/smoke API_URL [DOMAIN]")
 		os.Exit(2)
 	}
-	os.Exit(run(ctx, os.Args[1]))
+	os.Exit(run(ctx, os.Args[1], strings.Join(os.Args[2:], "")))
 }
 
-func run(ctx context.Context, api string) int {
+// run checks the deployment of an api host whose artifacts have their own origins below a domain, or none.
+func run(ctx context.Context, api, domain string) int {
 	client := &http.Client{
-		Timeout: requestTimeout, Transport: &http.Transport{DisableCompression: true},
+		Timeout: requestTimeout, Transport: &http.Transport{DisableCompression: true, DialContext: dialLocal},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	anyone, err := wire.Discover(ctx, client, api)
@@ -81,9 +92,12 @@ func run(ctx context.Context, api string) int {
 		fmt.Fprintf(os.Stderr, "%s does not answer as a Vitrine API host: %v\n", api, err)
 		return 1
 	}
-	v := &deployment{anyone: anyone}
+	v := &deployment{anyone: anyone, domain: domain}
 	passed, failed := 0, 0
 	for _, s := range steps {
+		if s.own && domain == "" {
+			continue
+		}
 		began := time.Now()
 		err := s.run(ctx, v)
 		if ctx.Err() != nil {
