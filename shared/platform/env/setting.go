@@ -10,6 +10,14 @@ const (
 	ContentURL  = "VITRINE_CONTENT_URL"
 	AppURL      = "VITRINE_APP_URL"
 	MCPURL      = "VITRINE_MCP_URL" // required by the MCP host only; old templates give other hosts none or the api's
+
+	// ContentOrigins is "wildcard" where each artifact has an origin of its own, which is {label}.{ContentDomain}, or
+	// "shared" (default). Optional.
+	ContentOrigins = "VITRINE_CONTENT_ORIGINS"
+	// ContentDomain is the domain of the origins of artifacts, without a port. Optional, default the host name of
+	// ContentURL.
+	ContentDomain = "VITRINE_CONTENT_DOMAIN"
+
 	CoreTable   = "VITRINE_TABLE_CORE"
 	EventsTable = "VITRINE_TABLE_EVENTS"
 	HotTable    = "VITRINE_TABLE_HOT"
