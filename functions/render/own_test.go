@@ -51,10 +51,10 @@ func TestPagesAtAnOwnOriginNeedTheCookieOfTheirArtifact(t *testing.T) {
 		t.Errorf("the list of all files: %d", list.Code)
 	}
 	for name, w := range map[string]*httptest.ResponseRecorder{
-		"no cookie":         at(a, "", "/.vitrine/r/docs/a.md", frame...),
-		"another artifact":  at(id.NewArtifact(), "", "/.vitrine/r/docs/a.md", frame...),
-		"a missing file":    at(a, e.Token(), "/.vitrine/r/none.md", frame...),
-		"a path of files": at(a, e.Token(), "/docs/a.md", frame...),
+		"no cookie":        at(a, "", "/.vitrine/r/docs/a.md", frame...),
+		"another artifact": at(id.NewArtifact(), "", "/.vitrine/r/docs/a.md", frame...),
+		"a missing file":   at(a, e.Token(), "/.vitrine/r/none.md", frame...),
+		"a path of files":  at(a, e.Token(), "/docs/a.md", frame...),
 	} {
 		if w.Code != http.StatusNotFound || w.Header().Get("Clear-Site-Data") != "" {
 			t.Errorf("%s: %d %v", name, w.Code, w.Header())

@@ -108,18 +108,25 @@ const (
 )
 
 // Location is where the files of a revision are, under one token.
-type Location struct{ files, pages, opening string }
+type Location struct {
+	files, pages, opening string
+	own                   bool
+}
 
 // Own returns the location by which a viewer opens the files at the origin of their artifact. ok is false if artifacts have
 // none.
 func (l Location) Own() (own Location, ok bool) {
-	return Location{files: l.opening, pages: l.opening + OwnPagesPath[1:]}, l.opening != ""
+	return Location{files: l.opening, pages: l.opening + OwnPagesPath[1:], own: true}, l.opening != ""
 }
 
-// Of returns the URLs of a file.
+// Of returns the URLs of a file. At the own origin of an artifact, the index of a folder has the path of that, because pages
+// that choose what they show by their path expect it.
 func (l Location) Of(path string) FileURLs {
 	escaped := Escape(path)
 	urls := FileURLs{Bytes: l.files + escaped}
+	if folder, ok := strings.CutSuffix("/"+path, "/index.html"); l.own && ok {
+		urls.Bytes = l.files + strings.TrimPrefix(Escape(folder)+"/", "/")
+	}
 	if media.ViewOf(path) != media.NoView {
 		urls.Page = l.pages + escaped
 	}

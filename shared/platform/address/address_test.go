@@ -47,6 +47,9 @@ func TestAnArtifactIsAtItsOwnOriginWhereThereIsOne(t *testing.T) {
 	own, ok := l.Own()
 	urls := map[string]string{
 		own.Of("a/b c.html").Frame(): OpenPath + "token/a/b%20c.html",
+		own.Of("index.html").Frame(): OpenPath + "token/",
+		own.Of("a/index.html").Bytes: OpenPath + "token/a/",
+		own.Of("aindex.html").Bytes:  OpenPath + "token/aindex.html",
 		own.Of("a.md").Frame():       OpenPath + "token/.vitrine/r/a.md",
 		own.Folder("a"):              OpenPath + "token/.vitrine/r/a",
 		own.Folder(""):               OpenPath + "token/.vitrine/r",

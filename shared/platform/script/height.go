@@ -27,7 +27,8 @@ func Height(declarations string) string {
 // posts where the target of a fragment is, too: {type, top}, in pixels from the top of the document, because browsers do
 // not scroll the page around a frame of another site to it. After load that waits until the frame is as tall as the
 // document.
-const Place = `const prefix=location.pathname.split("/",3).join("/")+"/";let posted;` +
+const Place = `const prefix=origin==="null"?location.pathname.split("/",3).join("/")+"/":` +
+	`(/^\/\.vitrine\/(r|t\/[^/]+)\//.exec(location.pathname+"/")??["/"])[0];let posted;` +
 	`const place=()=>{const at={path:location.pathname.slice(prefix.length),query:location.search,hash:location.hash,` +
 	"title:`${d.title}`},text=JSON.stringify(at);" +
 	`if((location.pathname+"/").startsWith(prefix)&&text!==posted)post("place",at);posted=text};` +
