@@ -15,8 +15,7 @@ import (
 // ownRoutes serve the pages at the own origins of artifacts, by the cookie that the content host sets there.
 func (h *Host) ownRoutes() map[string]web.OwnRoute {
 	own := *h
-	own.policies = newPolicies(h.Origins.App, "")
-	own.policies.app += " 'self'"
+	own.policies.own = true
 	page := func(w http.ResponseWriter, r *http.Request, a id.Artifact) error { return own.ownPage(w, r, a) }
 	nothing := func(http.ResponseWriter, *http.Request, id.Artifact) error { return readaccess.NotFound() }
 	return map[string]web.OwnRoute{

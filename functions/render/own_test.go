@@ -44,6 +44,9 @@ func TestPagesAtAnOwnOriginNeedTheCookieOfTheirArtifact(t *testing.T) {
 		}
 	}
 	policy := w.Header().Get("Content-Security-Policy")
+	if strings.Contains(policy, " /") {
+		t.Errorf("the policy names a path without a host: %s", policy)
+	}
 	if !strings.Contains(policy, "frame-ancestors http://app.test 'self'") || w.Header().Get("X-Frame-Options") != "" {
 		t.Errorf("%v", w.Header())
 	}
