@@ -136,6 +136,7 @@ func TestT102NothingIsServedWithoutATokenOfThatArtifact(t *testing.T) {
 	e := newOwnEnv(t, "index.html", "x", "v/token/a.txt", "of the artifact", "healthz", "too", "openapi.json", "{}")
 	good := e.Token()
 	other := e.host.Origins.Of(id.NewArtifact())
+	e.StoreErr = fault.NewCode(fault.DatabaseUnavailable) // nothing is read
 	paths := []string{"/index.html", "/", "/.vitrine/r/index.html", "/.vitrine", "/.vitrine/x", "/.vitrine/ready/x", "/healthz"}
 	for _, path := range paths {
 		for _, origin := range []string{e.host.Origins.Of(e.Claims.Artifact), other, "http://www.content.test"} {
@@ -153,6 +154,7 @@ func TestT102NothingIsServedWithoutATokenOfThatArtifact(t *testing.T) {
 	if n := e.Opened.Load(); n != 0 {
 		t.Errorf("%d objects were opened", n)
 	}
+	e.StoreErr = nil
 	for path, body := range map[string]string{"/v/token/a.txt": "of the artifact", "/healthz": "too", "/openapi.json": "{}"} {
 		wantBody(t, e.with(good, path), body)
 	}
