@@ -44,12 +44,10 @@ func (h *Host) ownRoutes() map[string]web.OwnRoute {
 // ownHost serves the own origins.
 type ownHost struct{ Host }
 
-// open takes the token of a frame of the app as a cookie. Pages of other artifacts, which are of the same site, cannot
-// open this one.
+// open takes the token of a frame of the app as a cookie. Nothing else opens an origin.
 func (h *ownHost) open(w http.ResponseWriter, r *http.Request, a id.Artifact) error {
-	w.Header().Add("Vary", "Sec-Fetch-Site")
-	site, token := r.Header.Get("Sec-Fetch-Site"), h.Reader.TokenOf(a, r.PathValue("token"))
-	if r.Header.Get("Sec-Fetch-Dest") != "iframe" || site == "same-site" || site == "same-origin" {
+	token := h.Reader.TokenOf(a, r.PathValue("token"))
+	if r.Header.Get("Sec-Fetch-Dest") != "iframe" || r.Header.Get("Sec-Fetch-Site") == "same-origin" {
 		return readaccess.NotFound()
 	}
 	life, err := h.Reader.Admit(r.Context(), token)

@@ -119,6 +119,14 @@ func TestT101AnotherPageOfTheDomainCannotOpenAnArtifact(t *testing.T) {
 			t.Errorf("%s: %d %v", name, w.Code, w.Header())
 		}
 	}
+	for _, path := range []string{"/index.html", "/.vitrine/ready/", "/.vitrine/t/" + e.Token() + "/index.html"} {
+		w := e.with(e.Token(), path, "Sec-Fetch-Dest", "iframe", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Site", "same-site")
+		wantRefused(t, w, http.StatusNotFound, fault.NotFound)
+		wantKept(t, w)
+		if w := e.with(e.Token(), path, frame...); w.Code == http.StatusNotFound {
+			t.Errorf("the app opens no %s", path)
+		}
+	}
 }
 
 func TestAnOriginShowsTheCurrentRevisionAlone(t *testing.T) {
@@ -287,6 +295,19 @@ func TestTooManyCookiesOfTheDomainAreDeleted(t *testing.T) {
 		line := name + "=; Path=/; Domain=content.test; Max-Age=0; Secure; SameSite=None"
 		if got := w.Header()["Set-Cookie"]; !slices.Contains(got, line) || !slices.Contains(got, line+"; Partitioned") || len(got) != 6 {
 			t.Errorf("%s stays: %q", name, got)
+		}
+	}
+}
+
+func TestT105TheSharedOriginIsSealed(t *testing.T) {
+	e := newOwnEnv(t, "index.html", "x", "a.svg", "<svg/>", "a.png", "x")
+	for _, path := range []string{"index.html", "a.svg", "a.png"} {
+		for _, e.Claims.Scripts = range []bool{true, false} {
+			w := e.Ask("GET", reading.ContentOrigin+"/v/"+e.Token()+"/"+path, frame...)
+			policy := w.Header().Get("Content-Security-Policy")
+			if _, sandbox, ok := strings.Cut(policy, "; sandbox allow-scripts "); !ok || strings.Contains(sandbox, "same-origin") {
+				t.Errorf("%s: %s", path, policy)
+			}
 		}
 	}
 }

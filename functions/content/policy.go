@@ -59,6 +59,10 @@ type policies struct {
 // start and end are around what a policy is about.
 const start, end = "default-src 'none'; ", "; frame-ancestors "
 
+// sealed gives a document an opaque origin where the frame would let it have its own: a page at the own origin of an
+// artifact, whose frame does, may lead that frame to the shared origin.
+const sealed = "; sandbox allow-scripts allow-forms allow-modals allow-popups allow-popups-to-escape-sandbox allow-downloads"
+
 // newPolicies returns the policies of the shared origin. Those of frames name that in addition to 'self', because in
 // WebKit 'self' has no match in a document with an opaque origin, such as one in the viewers' sandbox.
 func newPolicies(h *Host) policies {
@@ -68,6 +72,11 @@ func newPolicies(h *Host) policies {
 		*framed = strings.ReplaceAll(*framed, "'self'", "'self' "+content) + app
 	}
 	p.svgFramed += app
+	if h.Origins.Own != "" {
+		for _, framed := range []*string{&p.framed, &p.reported, &p.scripted, &p.svgFramed} {
+			*framed += sealed
+		}
+	}
 	return p
 }
 

@@ -50,6 +50,10 @@ func TestPagesAtAnOwnOriginNeedTheCookieOfTheirArtifact(t *testing.T) {
 	if !strings.Contains(policy, "frame-ancestors http://app.test 'self'") || w.Header().Get("X-Frame-Options") != "" {
 		t.Errorf("%v", w.Header())
 	}
+	shared := e.get("docs/a.md", frame...).Header().Get("Content-Security-Policy")
+	if !strings.Contains(shared, "; sandbox allow-scripts ") || strings.Contains(shared, "same-origin") {
+		t.Errorf("the shared origin is not sealed: %s", shared)
+	}
 	if list := at(a, e.Token(), "/.vitrine/r", frame...); list.Code != http.StatusOK {
 		t.Errorf("the list of all files: %d", list.Code)
 	}

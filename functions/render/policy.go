@@ -13,6 +13,7 @@ import (
 // addition to 'self', because in WebKit 'self' has no match in a document with an opaque origin.
 type policies struct {
 	app, content string
+	sealed       bool // frames may let their documents have an origin, and pages here must not
 	own          bool // at the own origins of artifacts, whose pages may frame other ones of the same artifact
 }
 
@@ -40,6 +41,8 @@ func (p policies) choose(a answer) string {
 	switch {
 	case a.framed && p.own:
 		return policy + p.app + " 'self'"
+	case a.framed && p.sealed:
+		return policy + p.app + sandbox
 	case a.framed:
 		return policy + p.app
 	}

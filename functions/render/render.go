@@ -27,6 +27,7 @@ type Host struct {
 // Handler returns the host. It panics if the content or the app origin is not an absolute http URL.
 func (h *Host) Handler() http.Handler {
 	h.policies = newPolicies(h.Origins.App, h.Origins.Content)
+	h.policies.sealed = h.Origins.Own != ""
 	shared := h.Surface.Untrusted(h.Origins, h.Strict).Handler(h.routes()...)
 	return h.Surface.WithOwn(h.Origins, h.ownRoutes(), shared)
 }

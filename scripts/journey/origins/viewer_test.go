@@ -50,7 +50,7 @@ func TestNothingOfAnArtifactOpensElsewhere(t *testing.T) {
 	secret := e.publish(t, "", wire.File{
 		Path: "index.html", Body: []byte(`<!doctype html><title>Secret</title><script>localStorage.secret = "told"</script><p>the secret`),
 	}, wire.File{Path: "data.json", Body: []byte(`{"data":"json"}`)})
-	hostile := e.publish(t, "", wire.File{Path: "index.html", Body: []byte(`<!doctype html><p>hostile`)})
+	hostile := e.publish(t, "", wire.File{Path: "index.html", Body: []byte(`<!doctype html><p>hostile <script>document.write(origin)</script>`)})
 	p := browser.Open(t)
 	p.Go(harness.ShareURL(t, e.agent, secret.ArtifactID))
 	p.Frame(e.host(secret.ArtifactID)).WaitText("the secret")
@@ -77,6 +77,8 @@ func TestNothingOfAnArtifactOpensElsewhere(t *testing.T) {
 	browser.Eval[bool](d, `(document.body.append(Object.assign(document.createElement("iframe"), {src: "`+own+`/.vitrine/open/`+
 		token+`/index.html"})), true)`)
 	d.WaitViolation("frame-src")
+	browser.Eval[bool](d, `(location.href = "`+hostile.RevisionContentURL+`", true)`)
+	p.Frame("/v/").WaitText("hostile null") // sealed, although the frame is not
 	p.Go(own + "/index.html")
 	p.WaitText("not_found")
 }

@@ -53,11 +53,15 @@ func (s *Server) own(domain string, routes map[string]OwnRoute) http.Handler {
 	return out.Around(Pack(out.exact(mux)))
 }
 
-// ownRoute checks what all routes of own origins check. A service worker would go on answering for an artifact that
+// ownRoute checks what all routes of own origins check. Frames of the app come from another site, so that what comes from
+// this one and another origin is a page of another artifact. A service worker would go on answering for an artifact that
 // nobody may read any more, so that none can be registered.
 func ownRoute(w http.ResponseWriter, r *http.Request, domain string, route OwnRoute) error {
 	deleteForeign(w.Header(), r, domain)
-	w.Header().Set("Vary", "Sec-Fetch-Dest, Sec-Fetch-Mode")
+	w.Header().Set("Vary", "Sec-Fetch-Dest, Sec-Fetch-Mode, Sec-Fetch-Site")
+	if r.Header.Get("Sec-Fetch-Site") == "same-site" {
+		return fault.NewCode(fault.NotFound)
+	}
 	if r.Header.Get("Service-Worker") != "" || r.Header.Get("Sec-Fetch-Dest") == "serviceworker" {
 		return fault.NewCode(fault.Forbidden)
 	}
