@@ -253,6 +253,10 @@ func wrongMethod(allow string) handler {
 
 func (h *Host) contentOrigin() string { return origin("Origins.Content", h.Origins.Content) }
 
+// framable returns what viewers frame in the form of a policy: the content origin and own origins of artifacts, if there
+// are any.
+func (h *Host) framable(own string) string { return strings.TrimSpace(h.contentOrigin() + " " + own) }
+
 func origin(name, raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {

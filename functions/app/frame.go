@@ -32,6 +32,17 @@ func frameAt(v view.View, place string) string {
 	return v.Frame
 }
 
+// ownFrameAt is frameAt for the own origin of the artifact. It is empty where the shared origin has what is on show: an older
+// revision, a file that is no page, or a page whose scripts do not run.
+func ownFrameAt(v view.View, place string) string {
+	at, own := v.Location.Own()
+	if !own || !v.Scripts || v.Revision.ID != v.Artifact.Current || frameAt(v, place) == v.Frame && !framed(v) {
+		return ""
+	}
+	v.Location, v.Frame = at, v.Revision.Frame(at)
+	return frameAt(v, place)
+}
+
 // framed reports whether a frame shows what a view opens.
 func framed(v view.View) bool { return v.Revision.Listing || shownInFrames(v.Revision.Entrypoint) }
 

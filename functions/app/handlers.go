@@ -79,11 +79,11 @@ func (h *Host) viewer(w http.ResponseWriter, r *http.Request) error {
 		web.Failed(r.Context(), fault.NotFound, err)
 		return h.page(w, http.StatusNotFound, pages.Gone)
 	}
-	content := h.contentOrigin()
-	w.Header().Set(policyHeader, policyLink(content))
+	w.Header().Set(policyHeader, policyLink(h.framable(h.Origins.Own)))
 	return h.cachedPage(w, r, pages.Viewer{
 		PublicID:      string(public),
-		ContentOrigin: content,
+		ContentOrigin: h.contentOrigin(),
+		OwnOrigins:    h.Origins.Own,
 		APIURL:        h.Origins.API,
 		Scripts:       string(h.Operators.Limits.Tiers[limits.Ephemeral].Scripts),
 		Pace:          pages.Pace(h.Operators.Limits.Pace),
@@ -99,7 +99,7 @@ func (h *Host) resolve(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return unopened(err)
 	}
-	answer := opened{wire.Resolved(shown), shown.Scripts}
+	answer := opened{Resolved: wire.Resolved(shown), ScriptsRun: shown.Scripts, OwnSrc: ownFrameAt(shown, link.At)}
 	answer.IframeSrc = frameAt(shown, link.At)
 	return writeJSON(w, http.StatusOK, answer)
 }
@@ -108,6 +108,8 @@ func (h *Host) resolve(w http.ResponseWriter, r *http.Request) error {
 type opened struct {
 	contract.Resolved
 	ScriptsRun bool `json:"scripts_run"`
+	// OwnSrc is iframe_src at the own origin of the artifact. A viewer frames it if the revision is the current one.
+	OwnSrc string `json:"own_src,omitempty"`
 }
 
 // unopened reduces a failure to the four kinds that the viewer knows.

@@ -58,7 +58,7 @@ func (h *Host) private(w http.ResponseWriter, r *http.Request, v browserSession)
 	if a.Lock != "" || v.Actor.Workspace.Lock != "" {
 		return explained{fault.New(fault.NotFound, "an operator closed the artifact"), shut(a.ID)}
 	}
-	w.Header().Set(policyHeader, policyViewer(h.contentOrigin()))
+	w.Header().Set(policyHeader, policyViewer(h.framable(h.Origins.Of(a.ID))))
 	p := h.privatePage(a, v.Actor.Workspace.Name, r.URL.Query().Get("at"))
 	if r.URL.Query().Has(filesQuery) {
 		p.First = viewerPath(a.ID, a.view.Revision.ID, a.view.Revision.ID == a.Current)
@@ -81,10 +81,12 @@ func (h *Host) privatePage(a *seenArtifact, workspace, place string) pages.Priva
 		Shown: pages.Shown{
 			Entrypoint: a.view.Revision.Entrypoint,
 			Source:     source,
+			Own:        ownFrameAt(a.view, place),
 			Framed:     source != a.view.Frame || framed(a.view),
 		},
 		Scripts:       a.view.Scripts,
 		ContentOrigin: h.contentOrigin(),
+		OwnOrigins:    h.Origins.Own,
 		Pace:          pages.Pace(h.Operators.Limits.Pace),
 		CreatedAt:     a.CreatedAt,
 	}

@@ -5,7 +5,9 @@ package assembly
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
@@ -103,7 +105,19 @@ func (c *Config) check() error {
 			wrong = append(wrong, fmt.Errorf("%s is %q, not an http origin without path", host.name, host.origin))
 		}
 	}
-	return errors.Join(append(wrong, c.checkOIDC(), c.checkFetchOrigins())...)
+	return errors.Join(append(wrong, c.checkDomain(), c.checkOIDC(), c.checkFetchOrigins())...)
+}
+
+var ownOrigins = regexp.MustCompile(`^https?://\*(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+(:[0-9]+)?$`)
+
+// checkDomain refuses a domain below which artifacts can have no origins.
+func (c *Config) checkDomain() error {
+	_, err := netip.ParseAddr(strings.TrimPrefix(c.Origins.OwnDomain(), "."))
+	if c.Origins.Own == "" || ownOrigins.MatchString(c.Origins.Own) && err != nil {
+		return nil
+	}
+	return fmt.Errorf("%s cannot be wildcard: no host names are below %s or the host of %s",
+		env.ContentOrigins, env.ContentDomain, env.ContentURL)
 }
 
 // checkFetchOrigins refuses malformed origins. In production it refuses every exemption, because one would let

@@ -72,6 +72,29 @@ func TestTheDeploymentSaysWhatBrowsersAreToldOfHTTPS(t *testing.T) {
 	}
 }
 
+func TestTheDeploymentSaysWhereArtifactsHaveOriginsOfTheirOwn(t *testing.T) {
+	variables, _ := environment(t)
+	for _, c := range []struct{ url, origins, domain, want, wrong string }{
+		{"https://content.example", "", "", "", ""},
+		{"https://content.example", "shared", "", "", ""},
+		{"https://content.example", "wildcard", "", "https://*.content.example", ""},
+		{"http://127.0.0.1:8703", "wildcard", "localhost", "http://*.localhost:8703", ""},
+		{"https://content.example", "on", "", "", env.ContentOrigins},
+		{"http://127.0.0.1:8703", "wildcard", "", "", env.ContentDomain},
+		{"https://content.example", "wildcard", "https://x.example", "", env.ContentDomain},
+		{"https://content.example", "wildcard", "a..example", "", env.ContentDomain},
+		{"https://content.example", "wildcard", "*.example", "", env.ContentDomain},
+	} {
+		variables[env.ContentURL] = c.url
+		variables[env.ContentOrigins] = c.origins
+		variables[env.ContentDomain] = c.domain
+		got, err := FromEnvironment(t.Context(), func(name string) string { return variables[name] })
+		if got.Origins.Own != c.want || (err != nil) != (c.wrong != "") || err != nil && !strings.Contains(err.Error(), c.wrong) {
+			t.Errorf("%+v: %q %v", c, got.Origins.Own, err)
+		}
+	}
+}
+
 func TestTheDeploymentSaysHowMuchIsKeptInMemory(t *testing.T) {
 	variables, _ := environment(t)
 	for given, want := range map[string]int64{"": limits.Default().Cache, "0": 0, "1000": 1000} {

@@ -25,12 +25,14 @@ type Host struct {
 	Strict bool
 
 	policies policies
+	own      bool // serves own origins of artifacts
 }
 
 // Handler returns the host. It panics if the content or the app origin is not an absolute http URL.
 func (h *Host) Handler() http.Handler {
 	h.policies = newPolicies(h)
-	return h.Surface.Untrusted(h.Origins, h.Strict).Handler(h.routes()...)
+	shared := h.Surface.Untrusted(h.Origins, h.Strict).Handler(h.routes()...)
+	return h.Surface.WithOwn(h.Origins, h.ownRoutes(), shared)
 }
 
 func (h *Host) routes() []web.Route {

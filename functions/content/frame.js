@@ -1,5 +1,5 @@
 // What HTML in a viewer frame gets besides the script that reports its height. It stands in that script, of which it uses d,
-// on, post, prefix and place. It defines no global names and keeps nothing that the page can reach.
+// l, on, post, prefix and place. It defines no global names and keeps nothing that the page can reach.
 (() => {
   const w = window, open = w.open.bind(w);
   // not d.currentScript, because a form may hide that
@@ -67,7 +67,7 @@
       return;
     }
   };
-  const inside = (url) => url?.origin === location.origin && url.pathname.startsWith(prefix);
+  const inside = (url) => url?.origin === l.origin && url.pathname.startsWith(prefix);
   on("click", (e) => {
     if (e.defaultPrevented || e.button || e.ctrlKey || e.metaKey || e.shiftKey || e.altKey) return;
     const link = e.composedPath().find((node) => /^(a|area)$/i.test(node.localName) && node.href);
@@ -76,7 +76,7 @@
     const whole = /^_(top|parent)$/i.test(link.getAttribute("target"));
     if (inside(url) ? !whole : !/^(https?|mailto|tel):$/.test(url?.protocol)) return;
     e.preventDefault();
-    if (inside(url)) location.href = url;
+    if (inside(url)) l.href = url;
     else open(url.href, "_blank", "noopener");
   });
   on("submit", (e) => {
@@ -86,7 +86,7 @@
     if (e.defaultPrevented || !/^(get)?$/i.test(set("method") ?? "") || !inside(url)) return;
     e.preventDefault();
     url.search = new URLSearchParams([...new FormData(form, by)].filter(([, value]) => typeof value === "string"));
-    location.href = url;
+    l.href = url;
   });
 
   // What stays in place while the page scrolls, as bars and dialogs do, needs a frame that is no taller than the window. The
@@ -112,7 +112,7 @@
   const failed = new Set();
   const miss = (to) => {
     const url = resolved(to) ?? {};
-    failed.add(inside(url) ? url.pathname.slice(prefix.length) : url.origin === location.origin ? url.pathname : url.host || to);
+    failed.add(inside(url) ? url.pathname.slice(prefix.length) : url.origin === l.origin ? url.pathname : url.host || to);
   };
   on("error", ({ target, message }) => (message ? failed.add(message) : miss(target.src || target.href)), true);
   d.addEventListener("securitypolicyviolation", (e) => miss(e.blockedURI));
@@ -132,7 +132,7 @@
         try {
           change(state, title, to);
         } catch (failure) {
-          if (to === undefined || resolved(to)?.origin !== location.origin) throw failure;
+          if (to === undefined || resolved(to)?.origin !== l.origin) throw failure;
           change(state, title);
         }
         place();

@@ -19,11 +19,19 @@ import (
 func (h *Host) refuseInFrame(w http.ResponseWriter, r *http.Request, err error) error {
 	token, files := r.PathValue("token"), "/r/"+r.PathValue("token")
 	var m content.Missing
-	switch found := errors.As(err, &m); {
-	case found && m.Page != "":
+	if errors.As(err, &m) && m.Page != "" {
 		h.lead(w, r, "/v/"+token+"/"+m.Page)
+		return nil
+	}
+	return h.explain(w, r, err, strings.TrimSuffix(files+"/"+r.PathValue("path"), "/"), files)
+}
+
+// explain answers a refusal in a frame. folder is the path of the page of what was asked for, and files that of all files.
+func (h *Host) explain(w http.ResponseWriter, r *http.Request, err error, folder, files string) error {
+	var m content.Missing
+	switch found := errors.As(err, &m); {
 	case found && m.Folder:
-		h.lead(w, r, strings.TrimSuffix(files+"/"+r.PathValue("path"), "/"))
+		h.lead(w, r, folder)
 	case found:
 		h.notice(w, r, err, fmt.Sprintf(`This artifact has no file %s. <a href="%s">See its files</a>.`,
 			html.EscapeString(r.PathValue("path")), files))

@@ -19,6 +19,7 @@ type fileResponse struct {
 	html, svg bool
 	text      bool   // becomes smaller when it is packed
 	framed    bool   // loaded into a viewer frame
+	worker    bool   // loaded as a worker, whose policy is that of its own file
 	policy    string // content security policy
 	script    string // element that is added to the file's bytes
 	etag      string
@@ -42,6 +43,8 @@ func (h *Host) fileResponse(f content.File, r *http.Request) fileResponse {
 	}
 	e.text = media.Packs(e.kind.ContentType) || media.IsText(f.Path)
 	e.framed = web.ViewerFrame(r) && !e.kind.Attachment
+	dest := r.Header.Get("Sec-Fetch-Dest")
+	e.worker = h.own && e.Scripts && (dest == "worker" || dest == "sharedworker")
 	if e.framed && e.html {
 		e.script = frameElement
 	}

@@ -26,9 +26,19 @@ type answer struct {
 	etag   string
 }
 
-// page serves GET and HEAD of /r/{token}/{path}. In a frame it replaces the body of a 429 by a page for people.
+// place is where the pages and the bytes of files are for a request, and the token that opens them.
+type place struct{ token, pages, raw string }
+
+// page serves GET and HEAD of /r/{token}/{path}.
 func (h *Host) page(w http.ResponseWriter, r *http.Request) error {
-	err := h.serve(w, r)
+	web.VaryByFrame(w.Header(), r)
+	token := r.PathValue("token")
+	return h.pageAt(w, r, place{token: token, pages: "/r/" + token + "/", raw: "/v/" + token + "/"})
+}
+
+// pageAt makes a page. In a frame it replaces the body of a 429 by a page for people.
+func (h *Host) pageAt(w http.ResponseWriter, r *http.Request, at place) error {
+	err := h.serve(w, r, at)
 	if fault.KindOf(err) != fault.KindLimited || !web.ViewerFrame(r) {
 		return err
 	}
@@ -46,9 +56,8 @@ func (h *Host) page(w http.ResponseWriter, r *http.Request) error {
 }
 
 // serve makes a page, unless the client has it. It reads the state for every request.
-func (h *Host) serve(w http.ResponseWriter, r *http.Request) error {
-	web.VaryByFrame(w.Header(), r)
-	found, err := h.Reader.FindPage(r.Context(), r.PathValue("token"), r.PathValue("path"))
+func (h *Host) serve(w http.ResponseWriter, r *http.Request, at place) error {
+	found, err := h.Reader.FindPage(r.Context(), at.token, r.PathValue("path"))
 	if err != nil {
 		return err
 	}
@@ -70,7 +79,7 @@ func (h *Host) serve(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	var out bytes.Buffer
-	if err := h.make(r, a, &out); err != nil {
+	if err := h.make(r, a, at, &out); err != nil {
 		return err
 	}
 	a.describe(w.Header())
@@ -96,16 +105,15 @@ func (h *Host) answer(p content.Page, r *http.Request) (answer, error) {
 }
 
 // make writes the page.
-func (h *Host) make(r *http.Request, a answer, w io.Writer) error {
-	token := r.PathValue("token")
+func (h *Host) make(r *http.Request, a answer, at place, w io.Writer) error {
 	source := render.Source{
 		Path:      a.Page.Path,
 		File:      a.File.File,
 		Files:     a.Files,
 		Artifact:  a.Artifact,
 		Workspace: a.Workspace,
-		Pages:     "/r/" + token + "/",
-		Raw:       "/v/" + token + "/",
+		Pages:     at.pages,
+		Raw:       at.raw,
 		App:       h.Origins.App,
 		Framed:    a.framed,
 		Open: func(ctx context.Context, size int64) (io.ReadCloser, error) {

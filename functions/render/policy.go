@@ -11,7 +11,11 @@ import (
 // media of the content origin, and no scripts but those that render.RunnerOf names. A page that runs something has an
 // opaque origin when it is opened by itself, like one in a frame. The policies of both name the content origin in
 // addition to 'self', because in WebKit 'self' has no match in a document with an opaque origin.
-type policies struct{ app, content string }
+type policies struct {
+	app, content string
+	sealed       bool // frames may let their documents have an origin, and pages here must not
+	own          bool // at the own origins of artifacts, whose pages may frame other ones of the same artifact
+}
 
 const (
 	images  = "img-src 'self' data:; media-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors "
@@ -31,8 +35,15 @@ func (p policies) choose(a answer) string {
 	if !a.framed && runner == nil {
 		return policy + "'none'"
 	}
-	policy = strings.ReplaceAll(policy, "'self'", "'self' "+p.content)
-	if a.framed {
+	if !p.own {
+		policy = strings.ReplaceAll(policy, "'self'", "'self' "+p.content)
+	}
+	switch {
+	case a.framed && p.own:
+		return policy + p.app + " 'self'"
+	case a.framed && p.sealed:
+		return policy + p.app + sandbox
+	case a.framed:
 		return policy + p.app
 	}
 	return policy + "'none'" + sandbox

@@ -27,7 +27,9 @@ type Host struct {
 // Handler returns the host. It panics if the content or the app origin is not an absolute http URL.
 func (h *Host) Handler() http.Handler {
 	h.policies = newPolicies(h.Origins.App, h.Origins.Content)
-	return h.Surface.Untrusted(h.Origins, h.Strict).Handler(h.routes()...)
+	h.policies.sealed = h.Origins.Own != ""
+	shared := h.Surface.Untrusted(h.Origins, h.Strict).Handler(h.routes()...)
+	return h.Surface.WithOwn(h.Origins, h.ownRoutes(), shared)
 }
 
 // routes returns the host's routes. They are documented by the content host, because the origin is that host's.

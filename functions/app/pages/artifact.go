@@ -135,6 +135,7 @@ type Private struct {
 	Shown
 	Scripts       bool // scripts of its pages run
 	ContentOrigin string
+	OwnOrigins    string // pattern with * in place of the label; empty: artifacts have no origins of their own
 	Pace
 	MCPURL               string     // empty: there is no MCP host
 	Revisions            []Revision // that can be shown, newest first

@@ -34,8 +34,10 @@ type Home struct {
 // Viewer is the page that opens an access link in the browser. The server never gets the secret in the URL's fragment.
 type Viewer struct {
 	PublicID string
-	// ContentOrigin is the only origin that the page frames and links to.
+	// ContentOrigin is the only origin that the page links to. It frames that one and OwnOrigins, a pattern with * in place of
+	// the label of an artifact; empty: there are none.
 	ContentOrigin string
+	OwnOrigins    string
 	APIURL        string
 	Scripts       string // whether scripts of unclaimed artifacts run: on, ask or off
 	Pace

@@ -42,8 +42,9 @@ func (b Bundle) RetrySeconds() int { return int(b.RetryAfter / time.Second) }
 // Shown is the file that a viewer shows, or offers where browsers show none of its kind.
 type Shown struct {
 	Entrypoint, Source string
-	Framed             bool // browsers show the entrypoint in a frame
-	Shared             bool // people see it who may not know who made it
+	Own                string // Source at the own origin of the artifact; empty: none shows it
+	Framed             bool   // browsers show the entrypoint in a frame
+	Shared             bool   // people see it who may not know who made it
 }
 
 // Opened is the viewer of an access link for browsers without scripts: the server renders what the link opens.

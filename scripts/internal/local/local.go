@@ -110,6 +110,7 @@ func (l *local) startHosts(ctx context.Context) error {
 		Now:        time.Now,
 		Log:        slog.New(slog.NewTextHandler(l.log, nil)),
 		Lambda:     l.lambda,
+		OwnOrigins: !l.shared,
 		// a machine may have no way out, and programs that register need none
 		NoClientDocuments: true,
 		Output:            l.log,

@@ -27,6 +27,7 @@ type options struct {
 	limitsOff bool
 	cache     int64  // bytes of files and lists of files that the hosts keep in memory
 	policy    string // of the deployment, as JSON with its logo inside; empty: the defaults
+	shared    bool   // one origin has all artifacts
 	lambda    bool   // hosts as Lambda functions behind a local API Gateway
 }
 
@@ -47,6 +48,8 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.Int64Var(&o.cache, "cache", limits.Default().Cache,
 		"`BYTES` of files and lists of files that are kept in memory, 0 for none")
 	file := flags.String("policy", "", "`FILE` with the policy of the deployment: who gets in, limits, name and so on")
+	origins := flags.String("origins", "wildcard",
+		"`wildcard|shared`: wildcard gives each artifact an origin of its own, which is {label}.localhost")
 	flags.BoolVar(&o.lambda, "lambda", false, "run the Lambda functions behind the gateways of the synthesised templates")
 	err := flags.Parse(args)
 	if err != nil && !errors.Is(err, flag.ErrHelp) {
@@ -55,7 +58,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	if err != nil {
 		return o, err
 	}
-	o.limitsOff = *rates == "off"
+	o.limitsOff, o.shared = *rates == "off", *origins == "shared"
 	if *file != "" {
 		p, err := policy.Load(*file, policy.Deployment{})
 		if err != nil {
@@ -68,6 +71,8 @@ func parse(args []string, stderr io.Writer) (options, error) {
 		return o, fmt.Errorf("%q is no option: see scripts/dev --help", flags.Arg(0))
 	case *rates != "on" && *rates != "off":
 		return o, fmt.Errorf("--limits is on or off, not %q", *rates)
+	case *origins != "wildcard" && *origins != "shared":
+		return o, fmt.Errorf("--origins is wildcard or shared, not %q", *origins)
 	case o.cache < 0:
 		return o, fmt.Errorf("--cache is a number of bytes or 0, not %d", o.cache)
 	case o.base < 1 || o.base > maxBase:

@@ -27,6 +27,8 @@ func TestOptions(t *testing.T) {
 		"limits on":                {[]string{"--memory", "--limits=on"}, options{base: 8700, cache: kept}, ""},
 		"no cache":                 {[]string{"--memory", "--cache", "0"}, options{base: 8700}, ""},
 		"a cache below nothing":    {[]string{"--cache", "-1"}, options{}, "number of bytes"},
+		"one origin":               {[]string{"--memory", "--origins", "shared"}, options{base: 8700, cache: kept, shared: true}, ""},
+		"origins of another kind":  {[]string{"--origins", "on"}, options{}, "wildcard or shared"},
 		"limits half":              {[]string{"--limits", "half"}, options{}, "on or off"},
 		"ports too high":           {[]string{"--ports", "65530"}, options{}, "choose a base"},
 		"memory and a folder":      {[]string{"--memory", "--data", "x"}, options{}, "choose one"},

@@ -8,10 +8,12 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 
 	"vitrine/scripts/internal/localapi/gateway"
 	"vitrine/scripts/internal/localapi/runtime"
 	"vitrine/scripts/internal/localapi/template"
+	"vitrine/shared/platform/env"
 )
 
 // Config says what to run.
@@ -34,12 +36,17 @@ type Config struct {
 // Hosts are gateways with the functions behind them.
 type Hosts struct {
 	handlers  map[string]http.Handler
+	gateways  map[string]gateway.Config
 	functions map[*template.Function]*runtime.Function
 }
 
 // Open puts the functions behind their gateways. No process runs before the first request.
 func Open(c Config) (*Hosts, error) {
-	h := &Hosts{handlers: map[string]http.Handler{}, functions: map[*template.Function]*runtime.Function{}}
+	h := &Hosts{
+		handlers:  map[string]http.Handler{},
+		gateways:  map[string]gateway.Config{},
+		functions: map[*template.Function]*runtime.Function{},
+	}
 	for _, a := range c.Deployment.APIs {
 		for _, r := range a.Routes {
 			if err := h.open(c, r.Function); err != nil {
@@ -51,9 +58,10 @@ func Open(c Config) (*Hosts, error) {
 			return nil, fmt.Errorf("gateway %s of stack %s has to lead to a host of its own, and leads to %q",
 				a.ID, a.Stack, host)
 		}
-		h.handlers[host] = gateway.New(gateway.Config{
+		h.gateways[host] = gateway.Config{
 			API: a, Log: c.Log, Function: func(f *template.Function) gateway.Function { return h.functions[f] },
-		})
+		}
+		h.handlers[host] = gateway.New(h.gateways[host])
 	}
 	return h, nil
 }
@@ -109,6 +117,26 @@ func (h *Hosts) Handler(host string) (http.Handler, error) {
 		return nil, fmt.Errorf("no template has a gateway for host %s", host)
 	}
 	return handler, nil
+}
+
+// Own returns the gateway of the own origins of artifacts, in a deployment that has a wildcard name for them: that of a
+// host with the path of pages below another one, because all other paths are those of files.
+func (h *Hosts) Own(host string) (http.Handler, error) {
+	c, known := h.gateways[host]
+	if !known {
+		return nil, fmt.Errorf("no template has a gateway for host %s", host)
+	}
+	own := *c.API
+	own.Routes = nil
+	for _, r := range c.API.Routes {
+		route := *r
+		if below, pages := strings.CutPrefix(r.Path+"/", env.PagesPath); pages {
+			route.Path = strings.TrimSuffix(env.OwnPagesPath+below, "/")
+		}
+		own.Routes = append(own.Routes, &route)
+	}
+	c.API = &own
+	return gateway.New(c), nil
 }
 
 // Close ends all functions at once, even while they run.

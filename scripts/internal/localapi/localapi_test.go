@@ -105,6 +105,35 @@ func TestADeploymentAnswersThroughItsGateways(t *testing.T) {
 	}
 }
 
+func TestOwnOriginsHavePagesAtAPathOfTheirOwn(t *testing.T) {
+	config := shop(t)
+	for _, a := range config.Deployment.APIs {
+		if hostOf(a) == "content" {
+			pages := *a.Routes[0]
+			pages.Path = "/r/{proxy+}"
+			a.Routes = append(a.Routes, &pages)
+		}
+	}
+	h, err := Open(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	own, err := h.Own("content")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]int{"/.vitrine/r/x": 200, "/v/x": 200, "/r/x": 418, "/.vitrine/x": 418} {
+		w := httptest.NewRecorder()
+		own.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+		if w.Code != want || want == 200 && w.Body.String() != "x" {
+			t.Errorf("%s: %d %q", path, w.Code, w.Body)
+		}
+	}
+	_, err = h.Own("nobody")
+	expect.Error(t, err, "no template has a gateway for host nobody")
+}
+
 func TestWhatIsMissingIsNamed(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*Config)

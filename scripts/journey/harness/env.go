@@ -93,6 +93,9 @@ func (env *Env) newClient(t testing.TB) *http.Client {
 		documents[strings.TrimPrefix(env.origin(host), "http://")] = document
 	}
 	dial := func(ctx context.Context, _, address string) (net.Conn, error) {
+		if name, port, err := net.SplitHostPort(address); err == nil && strings.HasSuffix(name, ".localhost") {
+			address = net.JoinHostPort("127.0.0.1", port) // browsers know these names by themselves, and Go asks for them
+		}
 		return new(net.Dialer).DialContext(ctx, "tcp4", address)
 	}
 	transport := &http.Transport{MaxIdleConnsPerHost: 64, DisableCompression: true, DialContext: dial}

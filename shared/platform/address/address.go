@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/env"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/media"
 	"vitrine/shared/platform/token"
@@ -18,6 +19,36 @@ import (
 // from a release without an MCP host, leaves MCP empty or equal to API. Documents then name no MCP host.
 type Origins struct {
 	API, Upload, Content, App, MCP string
+
+	// Own is the pattern of the origins of artifacts, with * in place of the label. If it is empty, artifacts have no
+	// origins of their own, and Content has them all.
+	Own string
+}
+
+// Of returns the own origin of an artifact; empty: artifacts have none.
+func (o Origins) Of(a id.Artifact) string { return strings.Replace(o.Own, "*", a.Label(), 1) }
+
+// Wildcard returns the pattern of the origins of artifacts in a domain, which have the scheme and the port of the content
+// origin. Without a domain it is the host name of that.
+func (o Origins) Wildcard(domain string) string {
+	u, err := url.Parse(o.Content)
+	if err != nil {
+		return ""
+	}
+	port := ""
+	if p := u.Port(); p != "" {
+		port = ":" + p
+	}
+	return u.Scheme + "://*." + cmp.Or(domain, u.Hostname()) + port
+}
+
+// OwnDomain returns the domain of the origins of artifacts, with a dot before it; empty: there is none.
+func (o Origins) OwnDomain() string {
+	u, err := url.Parse(strings.Replace(o.Own, "*", "x", 1)) // a host name cannot have the asterisk
+	if err != nil {
+		return ""
+	}
+	return strings.TrimPrefix(u.Hostname(), "x")
 }
 
 // Delegated returns the origin for which third-party OAuth clients get their tokens: the MCP host's, or the api's if
@@ -62,16 +93,40 @@ func (b *URLBuilder) Locate(claims token.Claims) (Location, error) {
 	if err != nil {
 		return Location{}, err
 	}
-	return Location{files: b.Origins.Content + "/v/" + t + "/", pages: b.Origins.Content + "/r/" + t + "/"}, nil
+	l := Location{files: b.Origins.Content + "/v/" + t + "/", pages: b.Origins.Content + "/r/" + t + "/"}
+	if own := b.Origins.Of(claims.Artifact); own != "" {
+		l.opening = own + OpenPath + t + "/"
+	}
+	return l, nil
 }
 
-// Location is where the files of a revision are, under one token.
-type Location struct{ files, pages string }
+// The paths at the origin of an artifact that are no paths of its files. OpenPath is followed by a token and the path to
+// open, and OwnPagesPath by the path of a file or folder.
+const (
+	OpenPath     = "/.vitrine/open/"
+	OwnPagesPath = env.OwnPagesPath
+)
 
-// Of returns the URLs of a file.
+// Location is where the files of a revision are, under one token.
+type Location struct {
+	files, pages, opening string
+	own                   bool
+}
+
+// Own returns the location by which a viewer opens the files at the origin of their artifact. ok is false if artifacts have
+// none.
+func (l Location) Own() (own Location, ok bool) {
+	return Location{files: l.opening, pages: l.opening + OwnPagesPath[1:], own: true}, l.opening != ""
+}
+
+// Of returns the URLs of a file. At the own origin of an artifact, the index of a folder has the path of that, because pages
+// that choose what they show by their path expect it.
 func (l Location) Of(path string) FileURLs {
 	escaped := Escape(path)
 	urls := FileURLs{Bytes: l.files + escaped}
+	if folder, ok := strings.CutSuffix("/"+path, "/index.html"); l.own && ok {
+		urls.Bytes = l.files + strings.TrimPrefix(Escape(folder)+"/", "/")
+	}
 	if media.ViewOf(path) != media.NoView {
 		urls.Page = l.pages + escaped
 	}

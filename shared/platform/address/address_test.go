@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"vitrine/scripts/testkit/expect"
+	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/keyring"
 )
 
@@ -28,6 +29,34 @@ func TestDiscoveryNamesAnMCPHostOnlyWhereThereIsOne(t *testing.T) {
 		got, told := document["mcp_url"]
 		if err != nil || got != c.named || told != (c.named != nil) || document["api_url"] != api {
 			t.Errorf("%s: %s %v", name, text, err)
+		}
+	}
+}
+
+func TestAnArtifactIsAtItsOwnOriginWhereThereIsOne(t *testing.T) {
+	const a = id.Artifact("art_0EJGDVQ0CN88H4DQEPYPKV73MX")
+	o := Origins{Content: "http://127.0.0.1:8703"}
+	if _, own := (Location{}).Own(); own || o.Of(a) != "" || o.OwnDomain() != "" {
+		t.Errorf("%q and %q without a wildcard", o.Of(a), o.OwnDomain())
+	}
+	o.Own = o.Wildcard("localhost")
+	if o.Of(a) != "http://art-0ejgdvq0cn88h4dqepypkv73mx.localhost:8703" || o.OwnDomain() != ".localhost" {
+		t.Errorf("%q, in %q", o.Of(a), o.OwnDomain())
+	}
+	l := Location{opening: o.Of(a) + OpenPath + "token/"}
+	own, ok := l.Own()
+	urls := map[string]string{
+		own.Of("a/b c.html").Frame(): OpenPath + "token/a/b%20c.html",
+		own.Of("index.html").Frame(): OpenPath + "token/",
+		own.Of("a/index.html").Bytes: OpenPath + "token/a/",
+		own.Of("aindex.html").Bytes:  OpenPath + "token/aindex.html",
+		own.Of("a.md").Frame():       OpenPath + "token/.vitrine/r/a.md",
+		own.Folder("a"):              OpenPath + "token/.vitrine/r/a",
+		own.Folder(""):               OpenPath + "token/.vitrine/r",
+	}
+	for got, want := range urls {
+		if !ok || got != o.Of(a)+want {
+			t.Errorf("%s, want %s", got, want)
 		}
 	}
 }

@@ -27,10 +27,11 @@ func Height(declarations string) string {
 // posts where the target of a fragment is, too: {type, top}, in pixels from the top of the document, because browsers do
 // not scroll the page around a frame of another site to it. After load that waits until the frame is as tall as the
 // document.
-const Place = `const prefix=location.pathname.split("/",3).join("/")+"/";let posted;` +
-	`const place=()=>{const at={path:location.pathname.slice(prefix.length),query:location.search,hash:location.hash,` +
+const Place = `const l=location,prefix=(origin==="null"?/^(\/[^/]*){0,2}/:/^\/\.vitrine\/(r|t\/[^/]+)|/)` +
+	`.exec(l.pathname)[0]+"/";let posted;` +
+	`const place=()=>{const at={path:l.pathname.slice(prefix.length),query:l.search,hash:l.hash,` +
 	"title:`${d.title}`},text=JSON.stringify(at);" +
-	`if((location.pathname+"/").startsWith(prefix)&&text!==posted)post("place",at);posted=text};` +
+	`if((l.pathname+"/").startsWith(prefix)&&text!==posted)post("place",at);posted=text};` +
 	`for(const moved of ["load","hashchange","popstate","pageshow"])on(moved,place);` +
 	`const seek=after=>setTimeout(()=>{const at=d.querySelector(":target");` +
 	`if(at)post("target",{top:at.getBoundingClientRect().top+scrollY})},after);` +

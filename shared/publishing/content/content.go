@@ -83,11 +83,27 @@ type File struct {
 	archive export.Object // of an export
 }
 
-// Find checks a token and finds the file at a path. Refusals in order: not_found for the token, database_unavailable if
-// the state cannot be read, not_found for the state, rate_limited_artifact, not_found for the path, which is a Missing.
+// Find checks a token and finds the file at a path. Refusals in order: Refused for the token, database_unavailable if
+// the state cannot be read, Refused for the state, rate_limited_artifact, not_found for the path, which is a Missing.
 func (r *Reader) Find(ctx context.Context, text, path string) (File, error) {
+	return r.find(ctx, text, path, func(t tree.Tree) (tree.File, error) {
+		f, ok := t.Find(path)
+		if !ok {
+			return f, missing(t, path)
+		}
+		return f, nil
+	})
+}
+
+// find is Find with another choice among the files. A path that no file can have is not_found before any of them.
+func (r *Reader) find(
+	ctx context.Context, text, path string, choose func(tree.Tree) (tree.File, error),
+) (File, error) {
 	claims, err := r.Tokens.Parse(text, r.Now())
-	if folder := strings.TrimSuffix(path, "/"); err != nil || folder != "" && tree.CheckStoredPath(folder) != nil {
+	if err != nil {
+		return File{}, Refused{}
+	}
+	if folder := strings.TrimSuffix(path, "/"); folder != "" && tree.CheckStoredPath(folder) != nil {
 		return File{}, readaccess.NotFound()
 	}
 	query := readaccess.QueryOf(claims)
@@ -95,9 +111,9 @@ func (r *Reader) Find(ctx context.Context, text, path string) (File, error) {
 	if err = cmp.Or(err, files.err); err != nil {
 		return File{}, err
 	}
-	f, ok := files.tree.Find(path)
-	if !ok {
-		return File{}, missing(files.tree, path)
+	f, err := choose(files.tree)
+	if err != nil {
+		return File{}, err
 	}
 	claimed := !state.Workspace.ClaimedAt.IsZero()
 	return File{
@@ -108,7 +124,7 @@ func (r *Reader) Find(ctx context.Context, text, path string) (File, error) {
 		home:      state.Artifact.StorageWorkspace,
 		NoIndex:   claims.NoIndex && !claimed,
 		Scripts:   claims.Scripts && r.Limits.Tiers[state.Workspace.Tier()].Scripts.Run(true),
-		MaxAge:    r.maxAge(claims, shown, path),
+		MaxAge:    r.maxAge(claims, shown, f.Path),
 	}, nil
 }
 
@@ -143,8 +159,10 @@ func (r *Reader) load(
 	if err == nil {
 		return state, shown, got, r.Limiter.Confirm(ctx, read, state.Workspace.Tier(), shown.FileCount).Refusal
 	}
-	if fault.CodeOf(err) == fault.NotFound && state.ArtifactAllows(q, r.Now()) {
-		r.Limiter.GiveBack(ctx, read)
+	if fault.CodeOf(err) == fault.NotFound {
+		if err = error(Refused{}); state.ArtifactAllows(q, r.Now()) {
+			r.Limiter.GiveBack(ctx, read)
+		}
 	}
 	return state, shown, got, err
 }

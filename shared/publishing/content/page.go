@@ -21,7 +21,10 @@ type Page struct {
 // FindPage checks a token and finds the file or folder at a path, under the checks, limits and refusals of Find.
 func (r *Reader) FindPage(ctx context.Context, text, path string) (Page, error) {
 	claims, err := r.Tokens.Parse(text, r.Now())
-	if err != nil || path != "" && tree.CheckStoredPath(path) != nil {
+	if err != nil {
+		return Page{}, Refused{}
+	}
+	if path != "" && tree.CheckStoredPath(path) != nil {
 		return Page{}, readaccess.NotFound()
 	}
 	query := readaccess.QueryOf(claims)

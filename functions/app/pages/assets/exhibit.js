@@ -4,7 +4,7 @@
 
 export const part = (name) => document.querySelector(`[data-part="${name}"]`);
 
-const { contentOrigin, patience, rate } = document.querySelector("main").dataset;
+const { contentOrigin, ownOrigins, patience, rate } = document.querySelector("main").dataset;
 const drawer = part("drawer");
 let exhibit; // the frame on show and how it grew
 let coming; // the frame that takes its place when it has loaded
@@ -13,6 +13,16 @@ let coming; // the frame that takes its place when it has loaded
 export function contentURL(text) {
   const url = new URL(text);
   if (url.origin !== contentOrigin || !/^https?:$/.test(url.protocol)) throw new TypeError("not a content URL");
+  return url;
+}
+
+// ownURL returns the URL if it leads to the own origin of an artifact, nothing for none, and throws for any other.
+export function ownURL(text) {
+  if (!text) return;
+  const url = new URL(text);
+  const [before, after] = ownOrigins.split("*");
+  const label = url.origin.slice(before.length, url.origin.length - after.length);
+  if (!/^art-[0-9a-z]{26}$/.test(label) || url.origin !== before + label + after) throw new TypeError("not an own origin");
   return url;
 }
 
@@ -43,19 +53,33 @@ export function bytes(n) {
   }).format(n);
 }
 
-// Never allow-same-origin: content that got it could lift the sandbox.
+// At the shared origin never allow-same-origin: content that got it could reach other artifacts there.
 const sandbox = "allow-scripts allow-popups allow-popups-to-escape-sandbox allow-downloads";
 
-// build makes a frame for content: its source, which contentURL took, its title, the size of its file, and runs, which says
-// that its scripts run, so that its forms and dialogs work.
+// build makes a frame for content: its source, which contentURL took, own, which ownURL took, its title, the size of its file,
+// and runs, which says that its scripts run, so that its forms and dialogs work.
 function build(content) {
   const frame = document.createElement("iframe");
-  frame.sandbox = content.runs ? `${sandbox} allow-forms allow-modals` : sandbox;
+  if (cookieless) content.own = byToken(content.own);
+  frame.sandbox = content.runs ? `${sandbox} allow-forms allow-modals${content.own ? " allow-same-origin" : ""}` : sandbox;
   if (content.runs) frame.allow = "clipboard-write; fullscreen";
   frame.referrerPolicy = "no-referrer";
   frame.title = `Artifact: ${plain(content.title)}`;
-  frame.src = content.source.href;
+  frame.src = (content.own ?? content.source).href;
   return hold(frame, content);
+}
+
+// A browser that keeps no cookies of frames opens an own origin by the token in each path. Pages that we make are the same at
+// the shared origin.
+let cookieless = false;
+const openPath = "/.vitrine/open/";
+function byToken(own) {
+  if (!own?.pathname.startsWith(openPath)) return own;
+  const [token, ...path] = own.pathname.slice(openPath.length).split("/");
+  if (path[0] === ".vitrine") return;
+  const url = new URL(own);
+  url.pathname = `/.vitrine/t/${token}/${path.join("/")}`;
+  return url;
 }
 
 function hold(frame, content) {
@@ -100,7 +124,7 @@ export function adopt(content) {
 export function swap(content) {
   if (!exhibit?.frame.isConnected) return frame(content);
   drop();
-  content.source.hash = ""; // or the content scrolls to it
+  for (const url of [content.source, content.own]) if (url) url.hash = ""; // or the content scrolls to it
   const next = (coming = build(content));
   next.frame.className = "coming";
   next.frame.inert = true;
@@ -165,10 +189,14 @@ const asleep = () => document.querySelector('[data-applies="true"]');
 function hear(event) {
   const it = [exhibit, coming].find((one) => one && event.source === one.frame.contentWindow);
   if (!it) return;
-  if (event.origin !== "null" && event.origin !== contentOrigin) return;
+  if (!["null", contentOrigin, it.content.own?.origin].includes(event.origin)) return;
   const { type, height, scripts, top, path, query, hash, title, failed, fixed } = Object(event.data);
   // The script of a page that we make stands at its end, and others tell this when all of the page is there.
   if (type === "vitrine:fixed" || it.content.source.pathname.startsWith("/r/")) arrived(it);
+  if (type === "vitrine:no-cookies" && it.content.own && !cookieless) {
+    cookieless = true;
+    return it === exhibit ? frame(it.content) : swap(it.content);
+  }
   if (type === "vitrine:viewer-height" && scripts === true && it === (coming ?? exhibit)) {
     // Only the frame knows whether what it shows has scripts. Its word decides about a note alone.
     if (asleep()) asleep().hidden = false;
@@ -256,6 +284,11 @@ function settle() {
   const files = [...part("files").querySelectorAll("a")].map(below);
   const entry = part("files").querySelector('[aria-current="true"] a');
   const first = entry ? below(entry) : ""; // what opens first; else the list of all files does
+  if (exhibit.content.own && (first || path)) {
+    // There paths are those of a web server, which leave the names of pages out.
+    const index = path.replace(/([^/])$/, "$1/") + "index.html";
+    path = [path, index, `${path}.html`].find((file) => file === first || files.includes(file)) ?? path;
+  }
   if (path !== first && !files.some((file) => path && `${file}/`.startsWith(`${path}/`))) {
     document.dispatchEvent(new CustomEvent("vitrine:unlisted"));
     return;
@@ -268,6 +301,11 @@ function settle() {
   const said = plain(place.title.trim() || title);
   document.title = home || said === title ? base : `${said} · ${base}`;
   document.dispatchEvent(new CustomEvent("vitrine:moved"));
+}
+
+// outdated says that what is on show is no longer the newest, which alone is at the own origin of an artifact.
+export function outdated() {
+  if (exhibit) exhibit.content.own = undefined;
 }
 
 // These buttons come and go.

@@ -1,15 +1,15 @@
 // Keeps what the page of a member's artifact frames up to date, and as tall as it is. Without it the page stays as it was
 // when it was opened.
 
-import { adopt, contentURL, empty, loaded, part, swap } from "./exhibit.js";
+import { adopt, contentURL, empty, loaded, ownURL, part, swap } from "./exhibit.js";
 
 const strip = part("strip");
 const follows = !new URLSearchParams(location.search).has("revision"); // else the page is that of one revision
 
 // place shows what the page names; how is adopt or swap.
 function place(how) {
-  const { source, title, size } = part("case")?.dataset ?? {};
-  if (source) how({ source: contentURL(source), title, size, runs: part("asleep") === null });
+  const { source, own, title, size } = part("case")?.dataset ?? {};
+  if (source) how({ source: contentURL(source), own: ownURL(own), title, size, runs: part("asleep") === null });
   else empty(false);
 }
 

@@ -1,7 +1,7 @@
 // Opens one access link: frames what it resolves to, which the script that stands in the page has asked for already.
 // Everything that arrives was chosen by strangers: it enters the page as text and as checked URLs, never as markup.
 
-import { bytes, contentURL, empty, frame, loaded, part, plain, swap } from "./exhibit.js";
+import { bytes, contentURL, empty, frame, loaded, outdated, ownURL, part, plain, swap } from "./exhibit.js";
 
 const stage = document.querySelector("main");
 const { publicId, site } = stage.dataset;
@@ -82,11 +82,12 @@ function unavailable(requestId) {
   show("unavailable");
 }
 
-// exhibitOf puts what a link shows on show; place frames it.
-function exhibitOf(resolved, place) {
+// exhibitOf puts what a link shows on show; place frames it. current says that it is the newest revision.
+function exhibitOf(resolved, place, current = true) {
   const { agent_view: view, iframe_src: src, render_mode: mode, pinned, title: given } = resolved;
   const runs = resolved.scripts_run !== false;
   const source = contentURL(src);
+  const own = current ? ownURL(resolved.own_src) : undefined;
   const title = plain(given);
   const entry = view.files.find((file) => file.path === view.entrypoint);
   for (const [note, of] of [["unclaimed", true], ["asleep", false]]) {
@@ -100,7 +101,7 @@ function exhibitOf(resolved, place) {
   part("case").hidden = !framed;
   part("parcel").hidden = framed;
   show("artifact", title);
-  if (framed) place({ source, title, runs, size: entry?.size_bytes });
+  if (framed) place({ source, own, title, runs, size: entry?.size_bytes });
   else {
     empty(false);
     parcel(source, entry);
@@ -151,7 +152,10 @@ async function follow(blob, resolved) {
     news: async ({ pointer }) => {
       const told = { revision: pointer.revision_id, number: pointer.number };
       if (following) await catchUp(blob, told);
-      else newest = told;
+      else {
+        newest = told;
+        outdated();
+      }
       strip();
     },
     close: () => {
@@ -199,7 +203,7 @@ function step(by) {
 function turnTo(to) {
   if (to === at) return;
   clearInterval(ticking);
-  exhibitOf(seen[to].resolved, swap);
+  exhibitOf(seen[to].resolved, swap, seen[to].resolved.agent_view.revision_id === newest.revision);
   at = to;
   field("announcement").textContent = `Updated to ${named(seen[to].number)}`;
 }

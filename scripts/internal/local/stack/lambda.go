@@ -76,6 +76,9 @@ func (s *Stack) openLambda(ctx context.Context, o Options) (handlers [hostCount]
 		return handlers, err
 	}
 	c.Settings = Settings(o, s.Origins, file)
+	if s.Origins.Own != "" { // the templates of no deployment with a wildcard name are made here
+		c.Given[env.ContentOrigins], c.Given[env.ContentDomain] = "wildcard", ownDomain
+	}
 	if s.functions, err = localapi.Open(c); err != nil {
 		return handlers, err
 	}
@@ -85,7 +88,9 @@ func (s *Stack) openLambda(ctx context.Context, o Options) (handlers [hostCount]
 		}
 	}
 	handlers[uploadHost] = withEdge(o, handlers[uploadHost])
-	return handlers, nil
+	own, err := s.functions.Own(hostNames[contentHost])
+	handlers[contentHost] = s.withOwn(handlers[contentHost], own)
+	return handlers, err
 }
 
 // functions returns the templates and the programs, made where they are missing or old.

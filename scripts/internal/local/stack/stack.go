@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -64,6 +65,8 @@ type Options struct {
 	Trust func([]provider.Trusted) []provider.Trusted
 	// Billing is where plans are bought; its zero value: nowhere.
 	Billing assembly.Billing
+	// OwnOrigins gives each artifact an origin of its own, {label}.localhost on the port of the content host.
+	OwnOrigins bool
 	// DisableJobs leaves due work to the test.
 	DisableJobs bool
 
@@ -120,7 +123,7 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 		if o.BasePort != 0 {
 			port = o.BasePort + 1 + host
 		}
-		ls, err := listen(hostNames[host], port, host != contentHost)
+		ls, err := listen(hostNames[host], port, host != contentHost || o.OwnOrigins)
 		taken = append(taken, ls...)
 		if err != nil {
 			return fail(err)
@@ -128,6 +131,9 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 		listeners[host], ports[host] = ls, ls[0].Addr().(*net.TCPAddr).Port
 	}
 	s := &Stack{Origins: origins(ports), Engines: o.Engines, failed: make(chan error, 2*hostCount+2)}
+	if o.OwnOrigins {
+		s.Origins.Own = s.Origins.Wildcard(ownDomain)
+	}
 	identity, err := s.identify(o)
 	taken = append(taken, identity...)
 	if err != nil {
@@ -175,18 +181,34 @@ func (s *Stack) open(ctx context.Context, o Options) (handlers [hostCount]http.H
 	if err != nil {
 		return handlers, err
 	}
-	handlers[contentHost] = withPages(handlers[contentHost], pages)
+	shared := withPages(env.PagesPath, handlers[contentHost], pages)
+	handlers[contentHost] = s.withOwn(shared, withPages(env.OwnPagesPath, handlers[contentHost], pages))
 	return handlers, nil
 }
 
 // withPages leads to the pages of files what the gateway of the content host leads there.
-func withPages(content, pages http.Handler) http.Handler {
+func withPages(path string, content, pages http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.EscapedPath(), env.PagesPath) {
+		if strings.HasPrefix(r.URL.EscapedPath()+"/", path) {
 			pages.ServeHTTP(w, r)
 			return
 		}
 		content.ServeHTTP(w, r)
+	})
+}
+
+// ownDomain is the domain of the origins of artifacts. Browsers know that its names are of this machine.
+const ownDomain = "localhost"
+
+// withOwn leads requests for the own origins of artifacts to what serves these, as the gateways of a deployment do.
+func (s *Stack) withOwn(shared, own http.Handler) http.Handler {
+	domain := s.Origins.OwnDomain()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if name := (&url.URL{Host: r.Host}).Hostname(); domain != "" && strings.HasSuffix(name, domain) {
+			own.ServeHTTP(w, r)
+			return
+		}
+		shared.ServeHTTP(w, r)
 	})
 }
 
