@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/url"
 	"strings"
 
+	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 )
@@ -17,15 +17,11 @@ import (
 // inFrame are the headers of a frame of the viewer, which is of another site.
 var inFrame = []string{"Sec-Fetch-Dest", "iframe", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Site", "cross-site"}
 
-// originOf returns the own origin of an artifact, which has the scheme and the port of the content host.
-func (d *deployment) originOf(a id.Artifact) (string, error) {
-	content, err := url.Parse(d.anyone.At.ContentURL)
-	if err != nil {
-		return "", err
-	}
-	label := strings.ReplaceAll(strings.ToLower(string(a)), "_", "-")
-	content.Host = strings.Replace(content.Host, content.Hostname(), label+"."+d.domain, 1) // the port stays
-	return content.String(), nil
+// originOf returns the own origin of an artifact.
+func (d *deployment) originOf(a id.Artifact) string {
+	at := address.Origins{Content: d.anyone.At.ContentURL}
+	at.Own = at.Wildcard(d.domain)
+	return at.Of(a)
 }
 
 // dialLocal dials names below localhost on this machine, because resolvers do not know them.
@@ -38,10 +34,7 @@ func dialLocal(ctx context.Context, network, at string) (net.Conn, error) {
 
 // opened opens the artifact at its own origin as the viewer's frame does, and follows the cookie.
 func opened(ctx context.Context, v *deployment) error {
-	origin, err := v.originOf(v.published.ArtifactID)
-	if err != nil {
-		return err
-	}
+	origin := v.originOf(v.published.ArtifactID)
 	token, page, _ := strings.Cut(strings.TrimPrefix(v.published.RevisionContentURL, v.anyone.At.ContentURL+"/v/"), "/")
 	a, err := expect(ctx, v.anyone, http.StatusSeeOther, "GET", origin+"/.vitrine/open/"+token+"/"+page, inFrame...)
 	if err != nil {
@@ -85,10 +78,7 @@ func (d *deployment) read(ctx context.Context) error {
 
 // strangers asks origins for what nobody opened there.
 func strangers(ctx context.Context, v *deployment) error {
-	other, err := v.originOf(id.NewArtifact())
-	if err != nil {
-		return err
-	}
+	other := v.originOf(id.NewArtifact())
 	for name, request := range map[string][]string{
 		"the artifact's without its cookie":   {v.origin},
 		"another artifact's":                  {other},
