@@ -108,6 +108,14 @@ func (c *Config) check() error {
 	return errors.Join(append(wrong, c.checkDomain(), c.checkOIDC(), c.checkFetchOrigins())...)
 }
 
+// chooseOrigins sets whether artifacts have origins of their own below a domain. It returns false for an unknown choice.
+func (c *Config) chooseOrigins(which, domain string) bool {
+	if which == "wildcard" {
+		c.Origins.Own = c.Origins.Wildcard(domain)
+	}
+	return which == "wildcard" || which == "shared"
+}
+
 var ownOrigins = regexp.MustCompile(`^https?://\*(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+(:[0-9]+)?$`)
 
 // checkDomain refuses a domain below which artifacts can have no origins.

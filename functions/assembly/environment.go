@@ -58,12 +58,7 @@ func FromEnvironment(ctx context.Context, getenv func(string) string, needs ...s
 		c.AgentRegistration = v == "on" || c.AgentProviders
 		return c.AgentRegistration || v == "off"
 	})
-	choose(env.ContentOrigins, func(v string) bool {
-		if v == "wildcard" {
-			c.Origins.Own = c.Origins.Wildcard(getenv(env.ContentDomain))
-		}
-		return v == "wildcard" || v == "shared"
-	})
+	choose(env.ContentOrigins, func(v string) bool { return c.chooseOrigins(v, getenv(env.ContentDomain)) })
 	choose(env.PutMode, func(v string) bool { c.DirectPut = v == "direct"; return v == "direct" || v == "edge" })
 	choose(env.ClientDocuments, func(v string) bool { c.NoClientDocuments = v == "off"; return v == "on" || v == "off" })
 	wrong = append(wrong, c.ReadPolicy(getenv(env.PolicyFile), getenv(env.SellsPlans) == "on"))

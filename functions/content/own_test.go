@@ -94,13 +94,15 @@ func TestABrowserThatKeepsNoCookieIsToldToTheViewer(t *testing.T) {
 	e := newOwnEnv(t, "index.html", "<h1>hi</h1>", "docs/index.html", "in")
 	w := e.at("/.vitrine/ready/index.html", frame...)
 	policy := w.Header().Get("Content-Security-Policy")
-	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `parent.postMessage({type:"vitrine:no-cookies"},"http://app.test")`) ||
+	const tells = `parent.postMessage({type:"vitrine:no-cookies"},"http://app.test")`
+	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), tells) ||
 		!strings.Contains(policy, "frame-ancestors http://app.test") || w.Header().Get("X-Frame-Options") != "" {
 		t.Errorf("%d %s %v", w.Code, w.Body, w.Header())
 	}
 	wantRefused(t, e.at("/.vitrine/ready/index.html"), http.StatusNotFound, fault.NotFound)
 	wantBody(t, e.at("/.vitrine/t/"+e.Token()+"/index.html"), "<h1>hi</h1>")
-	if got := e.at("/.vitrine/t/"+e.Token()+"/docs", frame...).Header().Get("Location"); got != "/.vitrine/t/"+e.Token()+"/docs/" {
+	docs := "/.vitrine/t/" + e.Token() + "/docs"
+	if got := e.at(docs, frame...).Header().Get("Location"); got != docs+"/" {
 		t.Errorf("a folder leads to %s", got)
 	}
 }
@@ -145,7 +147,9 @@ func TestT102NothingIsServedWithoutATokenOfThatArtifact(t *testing.T) {
 	good := e.Token()
 	other := e.host.Origins.Of(id.NewArtifact())
 	e.StoreErr = fault.NewCode(fault.DatabaseUnavailable) // nothing is read
-	paths := []string{"/index.html", "/", "/.vitrine/r/index.html", "/.vitrine", "/.vitrine/x", "/.vitrine/ready/x", "/healthz"}
+	paths := []string{
+		"/index.html", "/", "/.vitrine/r/index.html", "/.vitrine", "/.vitrine/x", "/.vitrine/ready/x", "/healthz",
+	}
 	for _, path := range paths {
 		for _, origin := range []string{e.host.Origins.Of(e.Claims.Artifact), other, "http://www.content.test"} {
 			w := e.Ask("GET", origin+path)
@@ -153,7 +157,8 @@ func TestT102NothingIsServedWithoutATokenOfThatArtifact(t *testing.T) {
 			wantKept(t, w)
 		}
 	}
-	for _, path := range []string{"/index.html", "/.vitrine/t/" + good + "/index.html", "/.vitrine/open/" + good + "/index.html"} {
+	for _, before := range []string{"", "/.vitrine/t/" + good, "/.vitrine/open/" + good} {
+		path := before + "/index.html"
 		w := e.Ask("GET", other+path, append([]string{"Cookie", "__Host-v=" + good}, frame...)...)
 		wantRefused(t, w, http.StatusNotFound, fault.NotFound)
 		w = e.Ask("GET", "http://x.y.content.test"+path, append([]string{"Cookie", "__Host-v=" + good}, frame...)...)
@@ -163,7 +168,9 @@ func TestT102NothingIsServedWithoutATokenOfThatArtifact(t *testing.T) {
 		t.Errorf("%d objects were opened", n)
 	}
 	e.StoreErr = nil
-	for path, body := range map[string]string{"/v/token/a.txt": "of the artifact", "/healthz": "too", "/openapi.json": "{}"} {
+	for path, body := range map[string]string{
+		"/v/token/a.txt": "of the artifact", "/healthz": "too", "/openapi.json": "{}",
+	} {
 		wantBody(t, e.with(good, path), body)
 	}
 	wantBody(t, e.with("AAAA; __Host-v="+good, "/index.html"), "x")
@@ -199,7 +206,9 @@ func TestT103ARefusedTokenClearsWhatTheBrowserStored(t *testing.T) {
 func TestT103NothingElseClears(t *testing.T) {
 	e := newOwnEnv(t, "index.html", "x")
 	token := e.Token()
-	for _, path := range []string{"/none.html", "/a%2F..%2Fb", "/.vitrine/x", "/.vitrine/open/none/", "/.vitrine/t/none/index.html"} {
+	for _, path := range []string{
+		"/none.html", "/a%2F..%2Fb", "/.vitrine/x", "/.vitrine/open/none/", "/.vitrine/t/none/index.html",
+	} {
 		wantKept(t, e.with(token, path))
 	}
 	e.StoreErr = fault.NewCode(fault.DatabaseUnavailable)
@@ -287,13 +296,15 @@ func TestPathsAreThoseOfAWebServer(t *testing.T) {
 func TestTooManyCookiesOfTheDomainAreDeleted(t *testing.T) {
 	e := newOwnEnv(t, "index.html", "x")
 	token := e.Token()
-	bomb := "a=" + strings.Repeat("x", 4000) + "; b=" + strings.Repeat("x", 4000) + "; __Host-own=1; c=" + strings.Repeat("x", 200)
+	long := strings.Repeat("x", 4000)
+	bomb := "a=" + long + "; b=" + long + "; __Host-own=1; c=" + long[:200]
 	wantKept(t, e.with(token+"; a=1; b=2", "/index.html"))
 	w := e.with(token+"; "+bomb, "/index.html")
 	wantBody(t, w, "x")
 	for _, name := range []string{"a", "b", "c"} {
 		line := name + "=; Path=/; Domain=content.test; Max-Age=0; Secure; SameSite=None"
-		if got := w.Header()["Set-Cookie"]; !slices.Contains(got, line) || !slices.Contains(got, line+"; Partitioned") || len(got) != 6 {
+		got := w.Header()["Set-Cookie"]
+		if !slices.Contains(got, line) || !slices.Contains(got, line+"; Partitioned") || len(got) != 6 {
 			t.Errorf("%s stays: %q", name, got)
 		}
 	}
@@ -305,7 +316,8 @@ func TestT105TheSharedOriginIsSealed(t *testing.T) {
 		for _, e.Claims.Scripts = range []bool{true, false} {
 			w := e.Ask("GET", reading.ContentOrigin+"/v/"+e.Token()+"/"+path, frame...)
 			policy := w.Header().Get("Content-Security-Policy")
-			if _, sandbox, ok := strings.Cut(policy, "; sandbox allow-scripts "); !ok || strings.Contains(sandbox, "same-origin") {
+			_, sandbox, ok := strings.Cut(policy, "; sandbox allow-scripts ")
+			if !ok || strings.Contains(sandbox, "same-origin") {
 				t.Errorf("%s: %s", path, policy)
 			}
 		}

@@ -16,7 +16,9 @@ import (
 
 // newOwnEnv has a render host where each artifact has an origin of its own. at asks for a path there with a token in the
 // cookie; empty: without one.
-func newOwnEnv(t *testing.T, files ...string) (e *env, at func(a id.Artifact, token, path string, headers ...string) *httptest.ResponseRecorder) {
+func newOwnEnv(t *testing.T, files ...string) (
+	e *env, at func(a id.Artifact, token, path string, headers ...string) *httptest.ResponseRecorder,
+) {
 	t.Helper()
 	e = newEnv(t, files...)
 	h := host.Host{
