@@ -8,6 +8,7 @@ import (
 	"path"
 	"testing"
 
+	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/browser"
 	"vitrine/scripts/testkit/wire"
@@ -27,8 +28,8 @@ var browsers = map[string]func(testing.TB) *session{
 }
 
 // inBoth runs a test in each browser, with a deployment and a claimed workspace.
-func inBoth(t *testing.T, f func(*testing.T, *harness.LinkEnv, *session)) {
-	d := harness.NewLinkEnv(t)
+func inBoth(t *testing.T, f func(*testing.T, *harness.LinkEnv, *session), change ...func(*stack.Options)) {
+	d := harness.NewLinkEnv(t, change...)
 	for name, start := range browsers {
 		t.Run(name, func(t *testing.T) { f(t, d, start(t)) })
 	}
@@ -43,18 +44,22 @@ func read(t testing.TB, folder, name string) wire.File {
 // site is a page with a style sheet, scripts, a module, data, pictures and a sound.
 func site(t testing.TB) []wire.File {
 	t.Helper()
-	files := []wire.File{read(t, "testdata/site", "index.html"), read(t, specimens, "tone.wav")}
 	picture := read(t, specimens, "photos/gradient.png")
 	picture.Path = "img/gradient.png"
-	files = append(files, picture)
-	root := os.DirFS("testdata/site")
-	harness.NoError(t, fs.WalkDir(root, ".", func(name string, e fs.DirEntry, err error) error {
+	return append(files(t, "testdata/site"), read(t, specimens, "tone.wav"), picture)
+}
+
+// files returns the files of a folder, of which index.html is the first.
+func files(t testing.TB, folder string) []wire.File {
+	t.Helper()
+	all := []wire.File{read(t, folder, "index.html")}
+	harness.NoError(t, fs.WalkDir(os.DirFS(folder), ".", func(name string, e fs.DirEntry, err error) error {
 		if err == nil && !e.IsDir() && name != "index.html" {
-			files = append(files, read(t, "testdata/site", name))
+			all = append(all, read(t, folder, name))
 		}
 		return err
 	}))
-	return files
+	return all
 }
 
 // loaded is an expression for what of the site has loaded.
