@@ -27,7 +27,8 @@ func TestT102LabelsThatExistAnswerAsOthers(t *testing.T) {
 	}
 	for name, cookie := range cookies {
 		for _, path := range []string{"/", "/index.html", "/none", "/.vitrine/", "/.vitrine/ready/",
-			"/.vitrine/t/x/index.html", "/.vitrine/open/x/index.html", "/.vitrine/r/index.html", "/.vitrine/open/" + good[:40] + "/"} {
+			"/.vitrine/t/x/index.html", "/.vitrine/open/x/index.html",
+			"/.vitrine/r/index.html", "/.vitrine/open/" + good[:40] + "/"} {
 			for _, more := range [][]string{nil, frame, {"Service-Worker", "script"}, {"If-None-Match", "*"}} {
 				headers := append([]string{"Cookie", cookie}, more...)
 				exists := answer(e.Claims.Artifact, path, headers)

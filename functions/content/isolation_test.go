@@ -22,8 +22,8 @@ import (
 	"vitrine/scripts/testkit/expect"
 )
 
-// siteEnv is two artifacts at origins of one domain, by TLS. For a browser, each name below localhost is a site of its own.
-// All other names have pages of the test, which frame what their query names as the viewers do.
+// siteEnv is two artifacts at origins of one domain, by TLS, because each name below localhost is a site of its
+// own. All other names have pages of the test, which frame what their query names as the viewers do.
 type siteEnv struct {
 	secret, hostile *ownEnv
 	server          *httptest.Server
