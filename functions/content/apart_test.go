@@ -50,7 +50,7 @@ func TestT101WhatAnOriginKeepsIsApartFromItsSiblings(t *testing.T) {
 		}
 	}
 	for name, script := range map[string]string{
-		"a shared worker of it":   `new Promise((done, failed) => new SharedWorker("` + own + `/worker.js").onerror = failed)`,
+		"a shared worker of it":   `new Promise((_, failed) => new SharedWorker("` + own + `/worker.js").onerror = failed)`,
 		"a worker of it":          `new Promise((done, failed) => new Worker("` + own + `/worker.js").onerror = failed)`,
 		"a service worker for it": `navigator.serviceWorker.register("` + own + `/worker.js")`,
 		"the domain":              `document.domain = "content.test"`,
