@@ -248,7 +248,7 @@ func TestFilesThatHoldSecretsAreLeftOutBeforeAnythingIsSent(t *testing.T) {
 	p.WaitText("4 files, 1 MB")
 	p.Fill("#upload-title", "Moon")
 	p.Click(publishButton)
-	p.WaitText("What holds a secret is left out now.")
+	p.WaitText("Files that hold a secret are left out now.")
 	p.WaitText("2 files, 32 bytes")
 	expect.Has(t, "what is left out", p.Text(`[data-part="left"]`), "a.log: excluded by .gitignore",
 		"out/: excluded by .gitignore", "notes.txt: holds a private key", "keys/large.txt: holds a private key")
