@@ -8,8 +8,8 @@ import (
 	"vitrine/shared/publishing/view"
 )
 
-// frameAt returns the URL that a viewer frames for a place in the artifact, which is the path of a file or a folder and
-// maybe a query and a fragment. Signs that separate these are percent-encoded in the path. It is the one for no place if
+// frameAt returns the URL that a viewer frames for a place in the artifact, which is the path of a file, a page or a folder
+// and maybe a query and a fragment. Signs that separate these are percent-encoded in the path. It is the one for no place if
 // that is not listed, or no frame shows it.
 func frameAt(v view.View, place string) string {
 	path, fragment, _ := strings.Cut(place, "#")
@@ -18,16 +18,21 @@ func frameAt(v view.View, place string) string {
 		path = unescaped
 	}
 	at := (&url.URL{RawQuery: query, Fragment: fragment}).String()
-	if path == "" && v.Revision.Listing {
+	_, file := v.Tree.Find(path)
+	page := v.Tree.Page(path)
+	switch {
+	case path == "" && v.Revision.Listing:
 		return v.Frame + at
-	}
-	for _, f := range v.Tree {
-		switch {
-		case f.Path == path && shownInFrames(path):
-			return v.Location.Of(path).Frame() + at
-		case strings.HasPrefix(f.Path, path+"/"):
-			return v.Location.Folder(path) + at
-		}
+	case path == "" || file && !shownInFrames(path):
+		return v.Frame
+	case file:
+		return v.Location.Of(path).Frame() + at
+	case page != "" && v.Location.IsOwn(): // where pages choose what they show by the path as it was asked for
+		return v.Location.Of(path).Bytes + at
+	case v.Tree.HasFolder(path):
+		return v.Location.Folder(path) + at
+	case page != "":
+		return v.Location.Of(page).Frame() + at
 	}
 	return v.Frame
 }

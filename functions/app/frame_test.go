@@ -58,3 +58,43 @@ func TestAViewerFramesAListedPlaceOrWhatOpensFirst(t *testing.T) {
 		}
 	}
 }
+
+// TestAPageIsFramedByThePathThatWasAskedFor checks what pages see that choose what they show by their path.
+func TestAPageIsFramedByThePathThatWasAskedFor(t *testing.T) {
+	origins := addresses.Origins
+	origins.Own = "https://*.content.test"
+	claims := token.Claims{
+		Workspace: id.NewWorkspace(), Artifact: id.NewArtifact(), Revision: id.NewRevision(), Expires: noon,
+	}
+	shared, err := addresses.At(t, origins).Locate(claims)
+	expect.OK(t, err)
+	own, _ := shared.Own()
+	v := view.View{
+		Revision: artifact.Revision{ID: claims.Revision, Entrypoint: "index.html"},
+		Artifact: artifact.Artifact{Current: claims.Revision},
+		Location: shared,
+		Scripts:  true,
+	}
+	for _, path := range []string{"index.html", "about.html", "about/data.txt", "docs/index.html", "ports/brest.html"} {
+		v.Tree = append(v.Tree, tree.File{Path: path})
+	}
+	v.Frame = v.Revision.Frame(shared)
+	for _, c := range []struct{ place, own, shared string }{
+		{"", "/", "/v/index.html"},
+		{"about", "/about", "/r/about"}, // the shared origin names pages by their files
+		{"ports/brest?day=2#tide", "/ports/brest?day=2#tide", "/v/ports/brest.html?day=2#tide"},
+		{"ports/brest.html", "/ports/brest.html", "/v/ports/brest.html"},
+		{"docs/", "/docs/", "/v/docs/index.html"},
+		{"ports", "/.vitrine/r/ports", "/r/ports"},
+		{"none", "/", "/v/index.html"},
+	} {
+		if got := "/" + strings.TrimPrefix(ownFrameAt(v, c.place), own.Of("").Bytes); got != c.own {
+			t.Errorf("at its own origin %q is %s, want %s", c.place, got, c.own)
+		}
+		got := strings.NewReplacer(shared.Folder(""), "/r", strings.TrimSuffix(shared.Of("").Bytes, "/"), "/v").
+			Replace(frameAt(v, c.place))
+		if got != c.shared {
+			t.Errorf("at the shared origin %q is %s, want %s", c.place, got, c.shared)
+		}
+	}
+}

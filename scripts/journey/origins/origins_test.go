@@ -95,6 +95,24 @@ func TestAPageThatWeMakeIsAtTheOriginOfTheArtifact(t *testing.T) {
 	d.Clean()
 }
 
+// TestAPlaceKeepsThePathOfAPageThatRoutesByIt opens a page whose extension is left out, beside a folder of its name.
+func TestAPlaceKeepsThePathOfAPageThatRoutesByIt(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t)
+	page := []byte(`<!doctype html><body><a href="/ports/brest?day=2">Brest</a><script>
+document.body.append(" at ", location.pathname, location.search)</script>`)
+	a := e.publish(t, "", wire.File{Path: "index.html", Body: page}, wire.File{Path: "ports/brest.html", Body: page},
+		wire.File{Path: "ports/brest/data.json", Body: []byte("{}")})
+	p := browser.Open(t)
+	p.Go(harness.ShareURL(t, e.agent, a.ArtifactID))
+	d := p.Frame(e.host(a.ArtifactID))
+	d.WaitText("at /")
+	d.Follow("a", "at /ports/brest?day=2")
+	p.Wait(`new URLSearchParams(location.search).get("at") === "ports/brest?day=2"`)
+	p.Reload()
+	p.Frame(e.host(a.ArtifactID)).WaitText("at /ports/brest?day=2")
+}
+
 // withoutCookie has frames arrive where an opening leads, as if the browser had not kept its cookie.
 const withoutCookie = `
 const { set, get } = Object.getOwnPropertyDescriptor(HTMLIFrameElement.prototype, "src")

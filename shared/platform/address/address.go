@@ -119,6 +119,9 @@ func (l Location) Own() (own Location, ok bool) {
 	return Location{files: l.opening, pages: l.opening + OwnPagesPath[1:], own: true}, l.opening != ""
 }
 
+// IsOwn reports whether it is one that Own returned.
+func (l Location) IsOwn() bool { return l.own }
+
 // Of returns the URLs of a file. At the own origin of an artifact, the index of a folder has the path of that, because pages
 // that choose what they show by their path expect it.
 func (l Location) Of(path string) FileURLs {

@@ -3,7 +3,6 @@ package content
 import (
 	"cmp"
 	"context"
-	"path"
 	"strings"
 
 	"vitrine/shared/publishing/readaccess"
@@ -33,7 +32,7 @@ func (r *Reader) FindPage(ctx context.Context, text, path string) (Page, error) 
 		return Page{}, err
 	}
 	f, ok := files.tree.Find(path)
-	if !ok && !isFolder(files.tree, path) {
+	if !ok && !files.tree.HasFolder(path) {
 		return Page{}, readaccess.NotFound()
 	}
 	claimed := !state.Workspace.ClaimedAt.IsZero()
@@ -51,16 +50,6 @@ func (r *Reader) FindPage(ctx context.Context, text, path string) (Page, error) 
 	}, nil
 }
 
-// isFolder reports whether files lie below a path.
-func isFolder(files tree.Tree, path string) bool {
-	for _, f := range files {
-		if path == "" || strings.HasPrefix(f.Path, path+"/") {
-			return true
-		}
-	}
-	return false
-}
-
 // Missing is the refusal of a path that the revision has no file at. It says what a web server would show there.
 type Missing struct {
 	Page   string // path of the index of the folder, or of the page whose extension is left out; empty: none
@@ -75,15 +64,8 @@ func (m Missing) Unwrap() error { return readaccess.NotFound() }
 
 // missing makes the refusal of a path, with or without a slash at its end.
 func missing(files tree.Tree, asked string) Missing {
-	folder := strings.TrimSuffix(asked, "/")
-	pages := []string{path.Join(folder, "index.html"), path.Join(folder, "index.htm")}
-	if folder != "" {
-		pages = append(pages, folder+".html")
+	if page := files.Page(asked); page != "" {
+		return Missing{Page: page}
 	}
-	for _, page := range pages {
-		if _, ok := files.Find(page); ok {
-			return Missing{Page: page}
-		}
-	}
-	return Missing{Folder: isFolder(files, folder)}
+	return Missing{Folder: files.HasFolder(strings.TrimSuffix(asked, "/"))}
 }

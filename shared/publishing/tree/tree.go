@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"path"
 	"reflect"
 	"slices"
 	"strings"
@@ -102,6 +103,27 @@ func (t Tree) Find(path string) (File, bool) {
 		}
 	}
 	return File{}, false
+}
+
+// Page returns the path of the file that web servers show for a path, with or without a slash at its end, that no file has:
+// the index of a folder, or the page whose extension is left out. It is empty if there is none.
+func (t Tree) Page(asked string) string {
+	folder := strings.TrimSuffix(asked, "/")
+	pages := []string{path.Join(folder, "index.html"), path.Join(folder, "index.htm")}
+	if folder != "" {
+		pages = append(pages, folder+".html")
+	}
+	for _, page := range pages {
+		if _, ok := t.Find(page); ok {
+			return page
+		}
+	}
+	return ""
+}
+
+// HasFolder reports whether files lie below a path. All lie below the empty one.
+func (t Tree) HasFolder(path string) bool {
+	return slices.ContainsFunc(t, func(f File) bool { return path == "" || strings.HasPrefix(f.Path, path+"/") })
 }
 
 // Index returns where each path stands, for callers that look for many.

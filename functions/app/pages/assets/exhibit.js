@@ -276,8 +276,9 @@ function settle() {
   const { place, title, base } = exhibit ?? {};
   if (!place) return;
   let path;
+  let file; // that the path shows
   try {
-    path = decodeURIComponent(place.path);
+    path = file = decodeURIComponent(place.path);
   } catch {
     return;
   }
@@ -287,16 +288,16 @@ function settle() {
   if (exhibit.content.own && (first || path)) {
     // There paths are those of a web server, which leave the names of pages out.
     const index = path.replace(/([^/])$/, "$1/") + "index.html";
-    path = [path, index, `${path}.html`].find((file) => file === first || files.includes(file)) ?? path;
+    file = [path, index, `${path}.html`].find((name) => name === first || files.includes(name)) ?? path;
   }
-  if (path !== first && !files.some((file) => path && `${file}/`.startsWith(`${path}/`))) {
+  if (file !== first && !files.some((name) => file && `${name}/`.startsWith(`${file}/`))) {
     document.dispatchEvent(new CustomEvent("vitrine:unlisted"));
     return;
   }
-  const home = path === first && !place.at; // the artifact itself, which has its own title
+  const home = file === first && !place.at; // the artifact itself, which has its own title
   const url = new URL(location.href);
   if (home) url.searchParams.delete("at");
-  else url.searchParams.set("at", path.replace(/[%?#]/g, encodeURIComponent) + place.at);
+  else url.searchParams.set("at", (path || file).replace(/[%?#]/g, encodeURIComponent) + place.at);
   if (url.href !== location.href) history.replaceState(history.state, "", url);
   const said = plain(place.title.trim() || title);
   document.title = home || said === title ? base : `${said} · ${base}`;
