@@ -34,6 +34,10 @@ func entry() Entry {
 func newJournal(t *testing.T) Journal {
 	t.Helper()
 	j := Journal{Dir: filepath.Join(t.TempDir(), "vitrine", "publish")}
+	t.Cleanup(func() {
+		for os.RemoveAll(j.Dir) != nil { // a wait that was given up may still make a file there, until the folder is gone
+		}
+	})
 	unlock, err := j.Lock(t.Context(), "https://v.test", "/other", time.Minute)
 	if err != nil {
 		t.Fatal(err)
