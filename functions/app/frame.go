@@ -18,12 +18,16 @@ func frameAt(v view.View, place string) string {
 		path = unescaped
 	}
 	at := (&url.URL{RawQuery: query, Fragment: fragment}).String()
+	if path == "" {
+		if v.Revision.Listing {
+			return v.Frame + at
+		}
+		return v.Frame
+	}
 	_, file := v.Tree.Find(path)
 	page := v.Tree.Page(path)
 	switch {
-	case path == "" && v.Revision.Listing:
-		return v.Frame + at
-	case path == "" || file && !shownInFrames(path):
+	case file && !shownInFrames(path):
 		return v.Frame
 	case file:
 		return v.Location.Of(path).Frame() + at

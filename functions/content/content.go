@@ -25,7 +25,6 @@ type Host struct {
 	Strict bool
 
 	policies policies
-	own      bool // serves own origins of artifacts
 }
 
 // Handler returns the host. It panics if the content or the app origin is not an absolute http URL.

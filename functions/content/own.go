@@ -26,7 +26,6 @@ const (
 func (h *Host) ownRoutes() map[string]web.OwnRoute {
 	own := &ownHost{Host: *h}
 	own.policies = ownPolicies(h)
-	own.own = true
 	nothing := func(http.ResponseWriter, *http.Request, id.Artifact) error { return readaccess.NotFound() }
 	return map[string]web.OwnRoute{
 		"/.vitrine":                  nothing,

@@ -51,7 +51,7 @@ func sources(hosts []string) (list string) {
 type policies struct {
 	alone, framed, reported, scripted string // reported: only the script of frames runs
 	svgAlone, svgFramed               string
-	worker                            string // at own origins
+	worker                            string // at own origins; empty: at the shared one
 	noCookies                         string // script that tells the app that the browser has not kept the cookie
 	app                               string // origin
 }

@@ -44,7 +44,7 @@ func (h *Host) fileResponse(f content.File, r *http.Request) fileResponse {
 	e.text = media.Packs(e.kind.ContentType) || media.IsText(f.Path)
 	e.framed = web.ViewerFrame(r) && !e.kind.Attachment
 	dest := r.Header.Get("Sec-Fetch-Dest")
-	e.worker = h.own && e.Scripts && (dest == "worker" || dest == "sharedworker")
+	e.worker = h.policies.worker != "" && e.Scripts && (dest == "worker" || dest == "sharedworker")
 	if e.framed && e.html {
 		e.script = frameElement
 	}
