@@ -26,17 +26,16 @@ const (
 func (h *Host) ownRoutes() map[string]web.OwnRoute {
 	own := &ownHost{Host: *h}
 	own.policies = ownPolicies(h)
-	nothing := func(http.ResponseWriter, *http.Request, id.Artifact) error { return readaccess.NotFound() }
 	return map[string]web.OwnRoute{
-		"/.vitrine":                  nothing,
-		"/.vitrine/":                 nothing,
-		"/.vitrine/ready":            nothing,
-		address.OpenPath + "{token}": nothing,
-		tokenPath + "{token}":        nothing,
+		"/.vitrine":                  nil,
+		"/.vitrine/":                 nil,
+		"/.vitrine/ready":            nil,
+		address.OpenPath + "{token}": nil,
+		tokenPath + "{token}":        nil,
 		address.OpenPath + "{token}" + "/{path...}": own.open,
 		readyPath + "{path...}":                     own.ready,
 		tokenPath + "{token}" + "/{path...}":        own.byToken,
-		"/{path...}":                                own.byCookie,
+		"/{path...}":                                web.ByCookie(h.Reader.TokenOf, content.Refused{}, own.byCookie),
 	}
 }
 
@@ -96,17 +95,9 @@ func (h *ownHost) byToken(w http.ResponseWriter, r *http.Request, a id.Artifact)
 	return h.serveOwn(w, r, token, tokenPath+token+"/")
 }
 
-// byCookie serves a file. A browser whose token is refused forgets the cookie and all that the origin has stored.
-func (h *ownHost) byCookie(w http.ResponseWriter, r *http.Request, a id.Artifact) error {
-	tokens := web.Opened(r)
-	if len(tokens) == 0 {
-		return readaccess.NotFound()
-	}
-	err := h.serveOwn(w, r, h.Reader.TokenOf(a, tokens...), "/")
-	if errors.As(err, new(content.Refused)) {
-		web.ClearOpened(w.Header())
-	}
-	return err
+// byCookie serves a file to a browser that keeps the cookie.
+func (h *ownHost) byCookie(w http.ResponseWriter, r *http.Request, token string) error {
+	return h.serveOwn(w, r, token, "/")
 }
 
 // serveOwn serves a file below a prefix of the origin.

@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -12,7 +13,7 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// OwnRoute answers a request at the own origin of an artifact, or returns the failure to be written.
+// OwnRoute answers a request at the own origin of an artifact, or returns the failure to be written. A nil one is not_found.
 type OwnRoute func(w http.ResponseWriter, r *http.Request, a id.Artifact) error
 
 // WithOwn returns a handler that leads requests for the own origins of artifacts to routes, and all others to next. The
@@ -66,10 +67,30 @@ func ownRoute(w http.ResponseWriter, r *http.Request, domain string, route OwnRo
 		return fault.NewCode(fault.Forbidden)
 	}
 	a, err := id.ArtifactOfLabel(strings.TrimSuffix(hostName(r), domain))
-	if err != nil {
+	if err != nil || route == nil {
 		return fault.NewCode(fault.NotFound)
 	}
 	return route(w, r, a)
+}
+
+// ByCookie returns the route of what the cookie of SetOpened opens. tokenOf returns the first text that is a token of the
+// artifact. If serve fails with refused, the browser forgets the cookie and all that the origin has stored.
+func ByCookie(
+	tokenOf func(a id.Artifact, texts ...string) string, refused error,
+	serve func(w http.ResponseWriter, r *http.Request, token string) error,
+) OwnRoute {
+	return func(w http.ResponseWriter, r *http.Request, a id.Artifact) error {
+		tokens := Opened(r)
+		if len(tokens) == 0 {
+			return fault.NewCode(fault.NotFound)
+		}
+		err := serve(w, r, tokenOf(a, tokens...))
+		if errors.Is(err, refused) {
+			setOpened(w.Header(), "", -1)
+			w.Header().Set("Clear-Site-Data", `"cache", "storage"`)
+		}
+		return err
+	}
 }
 
 // openedCookie has the token that opened the own origin of an artifact. Browsers keep it for one origin below one site,
@@ -83,12 +104,6 @@ const refusedFor = 24 * time.Hour
 // SetOpened lets a browser open the own origin of an artifact by a token for as long as that lives.
 func SetOpened(h http.Header, token string, life time.Duration) {
 	setOpened(h, token, int((life+refusedFor)/time.Second))
-}
-
-// ClearOpened takes the cookie of SetOpened away, with everything that the browser keeps for the origin.
-func ClearOpened(h http.Header) {
-	setOpened(h, "", -1)
-	h.Set("Clear-Site-Data", `"cache", "storage"`)
 }
 
 func setOpened(h http.Header, token string, seconds int) {
