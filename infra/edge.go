@@ -51,33 +51,37 @@ func (f *function) uploadEdge(origin string, api awsapigatewayv2.CfnApi, named d
 	// There is no origin access control, because it would sign the request too, and S3 refuses a request with two
 	// signatures: a presigned PUT has its own.
 	s3 := passing(origins.S3BucketOrigin_WithBucketDefaults(f.data.bucket, nil))
-	edge := cf.NewDistribution(f.stack, jsii.String("Edge"), &cf.DistributionProps{
-		Comment:                jsii.String(*f.stack.StackName() + ": files to and from S3, the rest to the API"),
-		HttpVersion:            cf.HttpVersion_HTTP2_AND_3,
-		DomainNames:            jsii.Strings(named.Name),
-		MinimumProtocolVersion: cf.SecurityPolicyProtocol_TLS_V1_2_2021,
-		Certificate:            f.certificate("EdgeCertificate", named),
-		DefaultBehavior:        passing(httpsOrigin(origin, answerTime+2)),
-		AdditionalBehaviors:    &map[string]*cf.BehaviorOptions{"/o/*": s3, "/d/*": s3, "/cli/*": s3},
-		ErrorResponses:         neverCached(),
+	edge := f.namedEdge("files to and from S3, the rest to the API", named, cf.DistributionProps{
+		DefaultBehavior:     passing(httpsOrigin(origin, answerTime+2)),
+		AdditionalBehaviors: &map[string]*cf.BehaviorOptions{"/o/*": s3, "/d/*": s3, "/cli/*": s3},
 	})
 	edge.Node().AddDependency(api)
-	f.edgeLog(edge)
 	suppress(edge, edgeRules()...)
 	return edge
+}
+
+// namedEdge makes a distribution that serves a domain. what says what it passes on.
+func (f *function) namedEdge(what string, named domain, props cf.DistributionProps) cf.Distribution {
+	props.DomainNames = jsii.Strings(named.Name)
+	props.MinimumProtocolVersion = cf.SecurityPolicyProtocol_TLS_V1_2_2021
+	props.Certificate = f.certificate("EdgeCertificate", named)
+	return f.edge(what, props)
+}
+
+func (f *function) edge(what string, props cf.DistributionProps) cf.Distribution {
+	props.Comment = jsii.String(*f.stack.StackName() + ": " + what)
+	props.HttpVersion = cf.HttpVersion_HTTP2_AND_3
+	props.ErrorResponses = neverCached()
+	made := cf.NewDistribution(f.stack, jsii.String("Edge"), &props)
+	f.edgeLog(made)
+	return made
 }
 
 // contentEdge hides the stage in the path of the content host's gateway. It changes neither requests nor answers: it
 // does not cache and does not compress.
 func (f *function) contentEdge(api awsapigateway.RestApi) cf.Distribution {
 	origin := origins.NewRestApiOrigin(api, &origins.RestApiOriginProps{ReadTimeout: seconds(streamStart)})
-	edge := cf.NewDistribution(f.stack, jsii.String("Edge"), &cf.DistributionProps{
-		Comment:         jsii.String(*f.stack.StackName() + ": an origin without a path"),
-		HttpVersion:     cf.HttpVersion_HTTP2_AND_3,
-		DefaultBehavior: passing(origin),
-		ErrorResponses:  neverCached(),
-	})
-	f.edgeLog(edge)
+	edge := f.edge("an origin without a path", cf.DistributionProps{DefaultBehavior: passing(origin)})
 	suppress(edge,
 		append(edgeRules(), rule{"AwsSolutions-CFR4",
 			"the address that AWS makes up has the certificate of CloudFront, whose TLS version cannot be chosen; production " +
@@ -101,16 +105,7 @@ func httpsOrigin(name string, patience float64) cf.IOrigin {
 func (f *function) labelEdge(target *string, named domain) cf.Distribution {
 	behavior := passing(httpsOrigin(*target, streamStart))
 	behavior.OriginRequestPolicy = cf.OriginRequestPolicy_ALL_VIEWER()
-	edge := cf.NewDistribution(f.stack, jsii.String("Edge"), &cf.DistributionProps{
-		Comment:                jsii.String(*f.stack.StackName() + ": origins of artifacts"),
-		HttpVersion:            cf.HttpVersion_HTTP2_AND_3,
-		DomainNames:            jsii.Strings(named.Name),
-		MinimumProtocolVersion: cf.SecurityPolicyProtocol_TLS_V1_2_2021,
-		Certificate:            f.certificate("EdgeCertificate", named),
-		DefaultBehavior:        behavior,
-		ErrorResponses:         neverCached(),
-	})
-	f.edgeLog(edge)
+	edge := f.namedEdge("origins of artifacts", named, cf.DistributionProps{DefaultBehavior: behavior})
 	suppress(edge, edgeRules()...)
 	return edge
 }
