@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"vitrine/cmd/vitrine/failure"
 	"vitrine/shared/publishing/leak"
@@ -37,7 +38,7 @@ func (f *Folder) Digest(ctx context.Context, p Progress) error {
 		switch {
 		case err != nil:
 			return err
-		case what == "" || f.guard.allowed[file.Path]:
+		case what == "" || f.guard.allows(file.Path):
 			kept = append(kept, file)
 		case f.single:
 			return refusal(f.at, false, "it holds "+what)
@@ -113,7 +114,8 @@ func (f *Folder) Body(file File) (io.ReadCloser, error) {
 }
 
 func (f *Folder) open(file File) (*os.File, error) {
-	r, err := f.root.Open(filepath.FromSlash(file.name))
+	// Opening a pipe that has taken the place of the file would wait for a writer.
+	r, err := f.root.OpenFile(filepath.FromSlash(file.name), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, changed(file)
 	}

@@ -54,6 +54,10 @@ type Request struct {
 	AllowSecret []string // files to publish even though they look like secrets, as paths below the root
 	Logins      []string // folders of stored logins, whose files are never published, even if allowed by name
 	State       string   // folder that is skipped, because every publish changes it
+	AllSecrets  bool     // publish all files even though they look like secrets
+	// Within are folders without links, in one of which Path must be; nil: it may be anywhere. The root is opened through
+	// that folder, so that no link leads out of it, even if one is made meanwhile.
+	Within []string
 }
 
 // Folder is an opened set of files, sorted by path.
@@ -98,7 +102,7 @@ func Open(rq Request) (*Folder, error) {
 	if f.single {
 		dir = filepath.Dir(at.real)
 	}
-	if f.root, err = os.OpenRoot(dir); err != nil {
+	if f.root, err = openRoot(dir, rq.Within); err != nil {
 		return nil, unusable("cannot open %s: %v", at.given, reason(err))
 	}
 	if f.single {
@@ -114,6 +118,26 @@ func Open(rq Request) (*Folder, error) {
 		return nil, err
 	}
 	return f, nil
+}
+
+// openRoot opens a folder through one of those that it must be in, if there are any.
+func openRoot(dir string, within []string) (*os.Root, error) {
+	if within == nil {
+		return os.OpenRoot(dir)
+	}
+	for _, above := range within {
+		rel, err := filepath.Rel(above, dir)
+		if err != nil || !filepath.IsLocal(rel) {
+			continue
+		}
+		outer, err := os.OpenRoot(above)
+		if err != nil {
+			return nil, err
+		}
+		defer outer.Close()
+		return outer.OpenRoot(rel)
+	}
+	return nil, errors.New("it is outside of the folders that may be published from")
 }
 
 // Location returns the absolute path of the folder or the file, without links.

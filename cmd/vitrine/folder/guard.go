@@ -30,11 +30,12 @@ type guard struct {
 	logins  []fs.FileInfo   // folders whose files are never published
 	allowed map[string]bool // files that are published although they look like secrets
 	state   fs.FileInfo     // folder that is skipped; nil if it does not exist
+	all     bool            // every file is allowed
 }
 
 // newGuard returns the guard for a root. It ignores a login folder that does not exist.
 func newGuard(rq Request, root string) guard {
-	g := guard{above: parts(root), allowed: map[string]bool{}}
+	g := guard{above: parts(root), allowed: map[string]bool{}, all: rq.AllSecrets}
 	for _, dir := range rq.Logins {
 		if info, err := os.Stat(dir); err == nil {
 			g.logins = append(g.logins, info)
@@ -83,8 +84,11 @@ func (g guard) allowsBelow(folder string) bool {
 			return true
 		}
 	}
-	return false
+	return g.all
 }
+
+// allows reports whether a file is published although it looks like a secret.
+func (g guard) allows(p string) bool { return g.all || g.allowed[p] }
 
 // parts splits a path of the system into its parts, in lower case, because some file systems ignore case.
 func parts(p string) []string { return strings.Split(strings.ToLower(filepath.ToSlash(p)), "/") }
@@ -131,7 +135,7 @@ func (g guard) root(at place, isDir bool) error {
 		case !isDir && leftout.IsSecretFile(all):
 			why = byName
 		}
-		if why != "" && (isDir || !g.allowed[filepath.Base(at.absolute)]) {
+		if why != "" && (isDir || !g.allows(filepath.Base(at.absolute))) {
 			return refusal(at, isDir, why)
 		}
 	}

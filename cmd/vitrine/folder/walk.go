@@ -112,7 +112,7 @@ func (w *walk) folder(p string, e fs.DirEntry, rules ignores) error {
 // refuses reports whether the file at p is skipped because it, or the target of the link, looks like a secret.
 func (w *walk) refuses(p, named string) bool {
 	why := w.guard.file(named)
-	if why == "" || w.guard.allowed[p] {
+	if why == "" || w.guard.allows(p) {
 		return false
 	}
 	w.skipped.Secrets = append(w.skipped.Secrets, Refused{p, why})

@@ -7,6 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
+
+	"vitrine/cmd/vitrine/failure"
+	"vitrine/cmd/vitrine/save"
 )
 
 const (
@@ -35,6 +40,33 @@ func (v *Vault) entries() (map[string]json.RawMessage, error) {
 		return nil, err
 	}
 	return d.Credentials, nil
+}
+
+// Inspect reports whether others on this machine have access to the file of logins, and returns why the file cannot be
+// used. A file that is not there is no fault.
+func (v *Vault) Inspect() (shared bool, err error) {
+	stat, err := os.Lstat(v.Path())
+	shared = err == nil && runtime.GOOS != "windows" && stat.Mode().IsRegular() && stat.Mode().Perm()&^fileMode != 0
+	text, err := v.readFile()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err == nil && json.Unmarshal(text, &document{}) != nil:
+		err = unusable("%s is not JSON of the expected form", v.Path())
+	}
+	return shared, err
+}
+
+// Servers returns the servers that have a login in the file, in order. Those of the keyring cannot be listed.
+func (v *Vault) Servers() (all []string) {
+	entries, _ := v.entries() // an unreadable file counts as empty
+	for server, text := range entries {
+		if read(text, server) != nil {
+			all = append(all, server)
+		}
+	}
+	slices.Sort(all)
+	return all
 }
 
 // readFile reads the file if it is a regular one. It removes the access of other users.
@@ -67,7 +99,7 @@ func unread(name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fs.ErrNotExist
 	}
-	return unusable("cannot read %s: %v", name, cause(err))
+	return unusable("cannot read %s: %v", name, failure.Cause(err))
 }
 
 // unlinked refuses a link or a special file in place of our folder or file. A link leads elsewhere, and reading a pipe
@@ -91,13 +123,13 @@ func (v *Vault) makeDir() error {
 		return unusable("there is no folder to store the login in: neither HOME nor XDG_CONFIG_HOME is set")
 	}
 	if err := os.MkdirAll(v.Dir, dirMode); err != nil {
-		return unusable("cannot create the folder %s: %v", v.Dir, cause(err))
+		return unusable("cannot create the folder %s: %v", v.Dir, failure.Cause(err))
 	}
 	if err := unlinked(v.Dir); err != nil {
 		return err
 	}
 	if err := os.Chmod(v.Dir, dirMode); err != nil {
-		return unusable("cannot protect the folder %s: %v", v.Dir, cause(err))
+		return unusable("cannot protect the folder %s: %v", v.Dir, failure.Cause(err))
 	}
 	return nil
 }
@@ -128,45 +160,17 @@ func (v *Vault) write(server string, text []byte) error {
 	if err != nil {
 		return err
 	}
-	return v.replace(append(out, '\n'))
-}
-
-func (v *Vault) discard() error {
-	if err := os.Remove(v.Path()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return unusable("cannot remove %s: %v", v.Path(), cause(err))
+	if err := save.Private(v.Path(), append(out, '\n')); err != nil {
+		return unusable("cannot write %s: %v", v.Path(), failure.Cause(err))
 	}
 	return nil
 }
 
-// replace writes a new file next to the old one and renames it, so that a reader sees either of them complete.
-func (v *Vault) replace(text []byte) (err error) {
-	f, err := os.CreateTemp(v.Dir, fileName+".*")
-	if err != nil {
-		return unusable("cannot write to %s: %v", v.Dir, cause(err))
+func (v *Vault) discard() error {
+	if err := os.Remove(v.Path()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return unusable("cannot remove %s: %v", v.Path(), failure.Cause(err))
 	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name())
-			err = unusable("cannot write %s: %v", v.Path(), cause(err))
-		}
-	}()
-	_, err = f.Write(text)
-	err = errors.Join(err, f.Chmod(fileMode), f.Sync(), f.Close())
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), v.Path())
-}
-
-// cause returns the system's error without the file names, which the message already has.
-func cause(err error) error {
-	if path, ok := errors.AsType[*fs.PathError](err); ok {
-		return path.Err
-	}
-	if link, ok := errors.AsType[*os.LinkError](err); ok {
-		return link.Err
-	}
-	return err
+	return nil
 }
 
 // Folder returns the configuration folder for the environment of a process; "" if there is none. A relative

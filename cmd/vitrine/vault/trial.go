@@ -20,27 +20,35 @@ const trialPrefix = "publish "
 
 // SaveTrial stores a trial under the name of its publish, until RemoveTrial.
 func (v *Vault) SaveTrial(ctx context.Context, name string, t Trial) error {
-	text, err := json.Marshal(t)
+	return v.withLock(ctx, func() error { return v.put(trialPrefix+name, t) })
+}
+
+// put stores an entry other than a login in the keyring, or in the file if there is no keyring.
+func (v *Vault) put(name string, value any) error {
+	text, err := json.Marshal(value)
 	if err != nil {
 		return err
 	}
-	return v.withLock(ctx, func() error {
-		if v.toRing(trialPrefix+name, text) {
-			return v.write(trialPrefix+name, nil)
-		}
-		return v.write(trialPrefix+name, text)
-	})
+	if v.toRing(name, text) {
+		return v.write(name, nil)
+	}
+	return v.write(name, text)
+}
+
+// get reads an entry other than a login. It reports false for one that cannot be read.
+func (v *Vault) get(name string, value any) bool {
+	entries, _ := v.entries() // an unreadable file counts as empty
+	text := []byte(entries[name])
+	if len(text) == 0 {
+		text, _ = v.fromRing(name)
+	}
+	return json.Unmarshal(text, value) == nil
 }
 
 // LoadTrial returns the trial of a publish, or nil if there is none that can be used.
 func (v *Vault) LoadTrial(name string) *Trial {
-	entries, _ := v.entries() // an unreadable file counts as empty
-	text := []byte(entries[trialPrefix+name])
-	if len(text) == 0 {
-		text, _ = v.fromRing(trialPrefix + name)
-	}
 	var t Trial
-	if json.Unmarshal(text, &t) != nil || t.APIURL == "" || t.UploadURL == "" {
+	if !v.get(trialPrefix+name, &t) || t.APIURL == "" || t.UploadURL == "" {
 		return nil
 	}
 	return &t

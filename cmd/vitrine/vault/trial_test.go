@@ -25,6 +25,9 @@ func TestATrialIsKeptUntilItIsRemoved(t *testing.T) {
 			if err := v.SaveTrial(t.Context(), "one", want); err != nil {
 				t.Fatal(err)
 			}
+			if listed := v.Servers(); (len(listed) == 1 && listed[0] == server) != (place == "file") {
+				t.Errorf("servers with a login in the file: %v", listed)
+			}
 			if got := v.LoadTrial("one"); got == nil || *got != want {
 				t.Errorf("trial %+v, want %+v", got, want)
 			}
