@@ -87,6 +87,7 @@ func (o *outage) pages(t testing.TB) {
 	artifact := string(id.NewArtifact())
 	for _, path := range []string{
 		"/", "/dashboard", "/artifacts", "/artifacts/" + artifact, "/v/" + artifact, "/access-links", "/keys", "/keys/ended",
+		"/feedback", "/artifacts/" + artifact + "/feedback",
 		"/connections", "/audit", "/settings", "/claim", "/device", "/agent-auth/claim", "/oauth/consent?" + request.Encode(),
 		"/api/auth/sign-in",
 	} {

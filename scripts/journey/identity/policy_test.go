@@ -91,6 +91,16 @@ func TestAppsNameThemselvesByADocumentWhereThePolicyLetsThem(t *testing.T) {
 	const named = `"client_id_metadata_document_supported":true`
 	d := harness.NewEnv(t, withPolicy(t, `{"client_documents": "on"}`))
 	expect.Has(t, "the metadata", string(d.Get(t, d.Origins.API+"/.well-known/oauth-authorization-server").Body), named)
-	d = harness.NewEnv(t, withPolicy(t, `{"client_documents": "off"}`))
-	expect.Lacks(t, "the metadata", string(d.Get(t, d.Origins.API+"/.well-known/oauth-authorization-server").Body), named)
+	off := harness.NewBackendEnv(t, withPolicy(t, `{"client_documents": "off"}`))
+	for _, host := range []string{off.Origins.API, off.Origins.MCP} {
+		expect.Lacks(t, "the metadata", string(off.Get(t, host+"/.well-known/oauth-authorization-server").Body), named)
+	}
+	c := client{
+		off,
+		"https://claude.ai/oauth/claude-code-client-metadata",
+		"http://localhost:4711/callback",
+		strings.Repeat("verifier", 8),
+	}
+	a := off.Get(t, off.Origins.API+"/oauth2/authorize?"+c.request("read publish").Encode())
+	harness.WantPage(t, "an app that names itself by its document", a, http.StatusBadRequest, "has that turned off")
 }

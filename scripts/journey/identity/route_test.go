@@ -20,6 +20,7 @@ type needs int
 
 const (
 	toRead    needs = 1 << iota // the scope read
+	toPublish                   // the scope publish
 	toAdmin                     // the scope admin
 	keyed                       // an Idempotency-Key
 	listed                      // nothing, but it takes cursor and limit
@@ -52,6 +53,14 @@ var memberRoutes = []memberRoute{
 	{"POST /v1/web/artifacts/art_1/access-links", toAdmin | keyed, contract.CreateLink{Type: "share"}},
 	{"POST /v1/web/artifacts/art_1/access-link-lockdown", toAdmin | keyed, nil},
 	{"POST /v1/web/artifacts/art_1/access-link-lockdown/lift", toAdmin | keyed, nil},
+	{"GET /v1/web/feedback", toRead | listed, nil},
+	{"GET /v1/web/artifacts/art_1/feedback", toRead, nil},
+	{"POST /v1/web/artifacts/art_1/feedback", toPublish | keyed, contract.CreateThread{Body: "?"}},
+	{"GET /v1/web/artifacts/art_1/feedback/thr_1", toRead, nil},
+	{"POST /v1/web/artifacts/art_1/feedback/thr_1", toPublish | keyed, contract.AnswerThreadAsMember{Reply: "?"}},
+	{"DELETE /v1/web/artifacts/art_1/feedback/thr_1", toPublish | keyed, nil},
+	{"DELETE /v1/web/artifacts/art_1/feedback/thr_1/messages/msg_1", toPublish | keyed, nil},
+	{"PUT /v1/web/artifacts/art_1/feedback-policy", toAdmin | keyed, contract.SetFeedbackPolicy{Policy: "off"}},
 	{"GET /v1/web/keys", toAdmin | listed, nil},
 	{"POST /v1/web/keys", toAdmin | keyed, contract.CreateKey{Name: "K"}},
 	{"POST /v1/web/keys/key_1/revoke", toAdmin | keyed, nil},
@@ -114,10 +123,13 @@ func TestRoutesOfMembersRefuseInTheOrderOfTheContract(t *testing.T) {
 		t.Run(r.name, func(t *testing.T) {
 			method, path, _ := strings.Cut(r.name, " ")
 			poor := p.AddMember(t, home, credential.Publish)
+			if r.needs&toPublish != 0 {
+				poor = p.AddMember(t, home, credential.Read)
+			}
 			if r.needs&keyed != 0 {
 				harness.WantRefused(t, harness.TryAs(t, poor, method, path, "{"), 400, fault.InvalidIdempotencyKey)
 			}
-			if r.needs&(toRead|toAdmin) != 0 {
+			if r.needs&(toRead|toPublish|toAdmin) != 0 {
 				harness.WantRefused(t, r.ask(t, poor), 403, fault.Forbidden)
 			}
 			if r.needs&toRead != 0 {

@@ -18,6 +18,8 @@ type Actor struct {
 	Client   id.Client // OAuth client that acts for the member; empty: none, the member's own browser session
 	CLIGrant CLIGrant  // of the member; zero for an API key
 	Scopes   []Scope
+	// ClientName is what Client called itself when the member let it in.
+	ClientName string
 	// Operator is when the identity provider vouched for the member as an operator of the deployment; zero: it did not.
 	Operator time.Time
 	// AuthenticatedAt is when the identity provider authenticated the member; zero: not known, or a third-party client

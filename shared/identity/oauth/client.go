@@ -39,6 +39,13 @@ var firstParty = map[id.Client]Client{
 		FirstParty: true,
 		Redirects:  ownRedirects,
 	},
+	Helper: {
+		ID:         Helper,
+		Name:       "Vitrine helper",
+		FirstParty: true,
+		Delegated:  true,
+		Redirects:  ownRedirects,
+	},
 }
 
 var ownRedirects = []string{"http://127.0.0.1/callback", "http://[::1]/callback", "http://localhost/callback"}
@@ -129,6 +136,7 @@ func accepted(r contract.RegisterClient, deployment string) (contract.RegisterCl
 	if r.ClientName, fits = text.ClientName(r.ClientName); !fits {
 		return r, fault.NewOAuth(fault.OAuthInvalidMetadata, "client_name is longer than %d characters", limits.ClientNameRunes)
 	}
+	r.ClientName = text.WithoutServer(r.ClientName, deployment)
 	if text.NamesProduct(r.ClientName, deployment) {
 		return r, fault.NewOAuth(fault.OAuthInvalidMetadata,
 			"client_name has the name of this service as a word; choose a name of your own")

@@ -13,7 +13,6 @@ import (
 
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/contract"
-	"vitrine/shared/platform/env"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
@@ -29,11 +28,11 @@ type Fetcher interface {
 // documentHost is the host of a URL, with or without a port: a name, or an address.
 var documentHost = regexp.MustCompile(`^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]+)?$`)
 
-// documentURL parses a client id that is the URL of a metadata document. It returns nil for any other id. It accepts
-// http and any port, because the Fetcher decides which URLs it reads.
 // maxClientURLBytes is the longest client id that is the URL of a metadata document.
 const maxClientURLBytes = 512
 
+// documentURL parses a client id that is the URL of a metadata document. It returns nil for any other id. It accepts
+// http and any port, because the Fetcher decides which URLs it reads.
 func documentURL(c id.Client) *url.URL {
 	if len(c) > maxClientURLBytes || !address.Plain(string(c)) {
 		return nil
@@ -68,6 +67,9 @@ func (g Grant) Host() string { return documentHostOf(g.Client) }
 // described returns the client of a metadata document. It returns nil if no host has stored the document and this host
 // cannot fetch documents.
 func (s *Server) described(ctx context.Context, c id.Client, from netip.Addr) (*Client, error) {
+	if s.NoDocuments {
+		return nil, errNoDocuments()
+	}
 	stored, err := s.Clients.Client(ctx, c)
 	if err != nil {
 		return nil, err
@@ -83,6 +85,13 @@ func (s *Server) described(ctx context.Context, c id.Client, from netip.Addr) (*
 		return nil, nil
 	}
 	return stored.usable(nil)
+}
+
+// errNoDocuments tells the person what to do, because an app keeps the name that it once chose.
+func errNoDocuments() error {
+	return fault.New(fault.InvalidRequest,
+		"the app that sent you here names itself by a document at its own address, and this service has that turned off; "+
+			"sign out of it in the app and connect again, so that the app registers instead")
 }
 
 // usable returns the client, or the error for a metadata document that cannot be used.
@@ -128,8 +137,8 @@ func (s *Server) fetch(ctx context.Context, c id.Client, stored *Client, from ne
 // unreadable returns the advice about a document that cannot be fetched. It leaves out the cause, which reveals the
 // network of the deployment and is for the log only.
 func unreadable(c id.Client) string {
-	return "cannot be read. If this service cannot reach " + documentHostOf(c) + ", whoever runs it can let it out, or set " +
-		env.ClientDocuments + "=off, so that apps register instead"
+	return "cannot be read. If this service cannot reach " + documentHostOf(c) + ", whoever runs it can let it out, or turn " +
+		"client_documents off in its policy, so that apps register instead"
 }
 
 // mayFetch counts a document that is read for a browser. It counts against the address first, so that one address

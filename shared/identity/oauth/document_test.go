@@ -213,7 +213,7 @@ func TestT31ADocumentThatDescribesNoClientIsRefused(t *testing.T) {
 		"our name":          {documentOf(documentID, "🔒 Verified: Vitrine"), "name of this service"},
 		"a long name":       {documentOf(documentID, strings.Repeat("é", 81)), "80"},
 		"more than is read": {long, "cannot be read"},
-		"what is not there": {missing, "VITRINE_CLIENT_DOCUMENTS=off"},
+		"what is not there": {missing, "client_documents off"},
 	} {
 		s.clock.Advance(limits.MaxDocumentLife) // past the document before
 		f := s.withDocument(c.document)
@@ -229,6 +229,25 @@ func TestT31ADocumentThatDescribesNoClientIsRefused(t *testing.T) {
 		s.clock.Advance(limits.DocumentRetry)
 		s.consent(t, described())
 	}
+}
+
+// TestWithoutDocumentsNoURLNamesAClient turns them off after one was stored. What the app was granted before goes on.
+func TestWithoutDocumentsNoURLNamesAClient(t *testing.T) {
+	s := newEnv(t)
+	f := s.withDocument(documentOf(documentID, "Robot"))
+	before := s.signIn(t, described())
+	s.NoDocuments = true
+	s.clock.Advance(limits.MinDocumentLife)
+	for _, url := range []id.Client{documentID, "https://claude.ai/oauth/claude-code-client-metadata"} {
+		a := described()
+		a.ClientID = string(url)
+		s.wantUnknown(t, string(url), a, "has that turned off; sign out of it in the app and connect again")
+	}
+	if f.asked != 1 {
+		t.Errorf("documents were read %d times", f.asked)
+	}
+	s.token(t, refreshing(documentID, before))
+	s.consent(t, s.robot(t))
 }
 
 func TestADocumentIsReadAgainAsItsAnswerSays(t *testing.T) {

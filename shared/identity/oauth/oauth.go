@@ -16,10 +16,13 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// The first-party clients. They are public, may redirect to any loopback port, and act on the api in the member's name.
+// The first-party clients. They are public and may redirect to any loopback port. CLI and Dashboard act on the api in
+// the member's name. Helper forwards the messages of agents to the MCP host, with no more rights than their own clients
+// would have there.
 const (
 	CLI       id.Client = "cli"
 	Dashboard id.Client = "dashboard"
+	Helper    id.Client = "helper"
 )
 
 // Client is an OAuth client.
@@ -28,12 +31,16 @@ type Client struct {
 	Name       string
 	Redirects  []string // matched exactly, but loopback URIs at any port
 	FirstParty bool
+	Delegated  bool      // a first-party client that gets tokens as third-party clients do; not stored
 	CreatedAt  time.Time // when it registered, or when its metadata document was read
 	UsedAt     time.Time // when it last got tokens, at most a day old; zero: never, or it has a metadata document
 
 	FreshUntil time.Time // when its metadata document has to be read again; zero: it registered itself
 	Unusable   string    // why its metadata document describes no client; empty: it describes one
 }
+
+// actsAsMember reports whether the client acts on the api with all rights of the member.
+func (c Client) actsAsMember() bool { return c.FirstParty && !c.Delegated }
 
 // until returns when the client expires. A client that registered itself expires unless it is used, one with a metadata
 // document unless the document is read again.
@@ -82,10 +89,10 @@ func (g Grant) Live(now time.Time, w workspace.Workspace, m member.Member) bool 
 		m.ID == g.Member && m.Live(g.CreatedAt)
 }
 
-// issuable reports whether the grant may get tokens. A first-party client gets them even in a workspace that is being
-// deleted, so that the member can cancel the deletion. Other routes refuse those tokens there.
+// issuable reports whether the grant may get tokens. A client that acts as the member gets them even in a workspace that
+// is being deleted, so that the member can cancel the deletion. Other routes refuse those tokens there.
 func (g Grant) issuable(now time.Time, w workspace.Workspace, m member.Member) bool {
-	if _, own := firstParty[g.Client]; own {
+	if firstParty[g.Client].actsAsMember() {
 		w = w.Kept()
 	}
 	return g.Live(now, w, m)

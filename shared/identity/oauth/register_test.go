@@ -3,6 +3,7 @@ package oauth_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/netip"
 	"reflect"
 	"slices"
@@ -10,7 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"vitrine/scripts/testkit/expect"
 	"vitrine/scripts/testkit/parallel"
@@ -94,9 +97,21 @@ func TestAClientThatWouldNotBeSafeIsRefused(t *testing.T) {
 	}
 }
 
-func TestAnAddressRegistersTenClientsAnHour(t *testing.T) {
+// TestAClientMayCallTheServerByOurName has the name under which Claude Code registers where vitrine connect added it.
+func TestAClientMayCallTheServerByOurName(t *testing.T) {
 	s := newEnv(t)
-	for range s.limits.Registration.Limit {
+	r := contract.RegisterClient{RedirectURIs: []string{elsewhere}, ClientName: "Claude Code (vitrine)"}
+	if got, err := s.Register(ctx, r, from); err != nil || got.ClientName != "Claude Code" {
+		t.Errorf("it is registered as %q, %v", got.ClientName, err)
+	}
+	r.ClientName = "Vitrine (vitrine)"
+	_, err := s.Register(ctx, r, from)
+	wantRefused(t, "our name", err, fault.OAuthInvalidMetadata)
+}
+
+func TestAnAddressRegistersSixtyClientsAnHour(t *testing.T) {
+	s := newEnv(t)
+	for range 60 {
 		s.register(t, elsewhere)
 	}
 	_, err := s.Register(ctx, contract.RegisterClient{RedirectURIs: []string{elsewhere}}, from)
@@ -143,6 +158,31 @@ func TestAClientThatNobodyLetInLeavesSoon(t *testing.T) {
 		t.Errorf("a client that only asks is there after a week: %v", err)
 	}
 	s.consent(t, let)
+}
+
+// TestARegistrationThatNobodyUsesIsCollected reads the time at which the table deletes the item. OpenCode registers a
+// client each time it lists its servers signed out.
+func TestARegistrationThatNobodyUsesIsCollected(t *testing.T) {
+	s := newEnv(t)
+	asking := s.robot(t)
+	wantEnd := func(what string, life time.Duration) {
+		t.Helper()
+		want := &types.AttributeValueMemberN{Value: fmt.Sprint(s.clock.Now().Add(life).Unix())}
+		for _, i := range s.Items(t, s.Names.Core) {
+			if pk, ok := i["pk"].(*types.AttributeValueMemberS); ok && pk.Value == "OCL#"+asking.ClientID {
+				if diff := cmp.Diff(types.AttributeValue(want), i["ttl"], cmpopts.IgnoreUnexported(*want)); diff != "" {
+					t.Errorf("%s, the client is deleted at another time (-want +got):\n%s", what, diff)
+				}
+				return
+			}
+		}
+		t.Errorf("%s, the client is not stored", what)
+	}
+	wantEnd("at first", 7*limits.Day)
+	s.consent(t, asking)
+	wantEnd("after it only asked", 7*limits.Day)
+	s.signIn(t, asking)
+	wantEnd("once it was let in", 90*limits.Day)
 }
 
 func TestAClientInUseStays(t *testing.T) {

@@ -18,7 +18,7 @@ var (
 // of other servers too. It returns publish and read if none is left. A third-party client never gets admin.
 func scopesFor(c Client, asked string) []credential.Scope {
 	grantable := thirdPartyScopes
-	if c.FirstParty {
+	if c.actsAsMember() {
 		grantable = firstPartyScopes
 	}
 	words := strings.Fields(asked)
@@ -48,10 +48,10 @@ func scopeString(scopes []credential.Scope) string {
 	return strings.Join(credential.ScopeStrings(scopes), " ")
 }
 
-// audienceFor returns the origin where a client's tokens are accepted: the api for first-party clients, and the MCP
-// host, if there is one, for all others.
+// audienceFor returns the origin where a client's tokens are accepted: the api for clients that act as the member, and the
+// MCP host, if there is one, for all others.
 func (s *Server) audienceFor(c Client) string {
-	if c.FirstParty {
+	if c.actsAsMember() {
 		return s.Origins.API
 	}
 	return s.Origins.Delegated()

@@ -106,8 +106,29 @@ func TestT34TheTokenOfAnAppIsForTheMCPHostAndNothingElse(t *testing.T) {
 			again := refreshing(a.ClientID, out)
 			again.Resource = apiOrigin
 			s.refuses(t, "a refresh for the api", again, fault.OAuthInvalidTarget)
-			again.Resource = mcpOrigin + "/"
+			again.Resource = resource
 			s.token(t, again)
+		}
+	}
+}
+
+// TestAResourceMeansTheSameWithAndWithoutItsFinalSlash mixes the forms, because Codex sends the one and other clients
+// send the other, and some take the resource of a refresh from the metadata.
+func TestAResourceMeansTheSameWithAndWithoutItsFinalSlash(t *testing.T) {
+	s := newEnv(t)
+	for _, at := range [][2]string{{mcpOrigin, mcpOrigin + "/"}, {mcpOrigin + "/", mcpOrigin}} {
+		a := s.robot(t)
+		a.Resource = at[0]
+		r := s.code(t, a)
+		r.Resource = at[1]
+		again := refreshing(a.ClientID, s.token(t, r))
+		for _, resource := range at {
+			again.Resource = resource
+			out := s.token(t, again)
+			if !s.works(out.AccessToken, mcpOrigin) {
+				t.Errorf("asked for %s and refreshed for %s, the token does not work", at[0], resource)
+			}
+			again = refreshing(a.ClientID, out)
 		}
 	}
 }

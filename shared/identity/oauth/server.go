@@ -65,6 +65,8 @@ type Server struct {
 	Failures   rate.FailureCounter
 	// Fetcher reads the metadata documents of clients; nil: only documents that another host has stored count.
 	Fetcher Fetcher
+	// NoDocuments refuses clients that name themselves by a document, also those whose document is stored.
+	NoDocuments bool
 	// Provider verifies ID tokens; nil: token exchange is disabled.
 	Provider  Provider
 	Registrar Registrar
@@ -157,11 +159,10 @@ func (s *Server) holds(ctx context.Context, g Grant) ([]credential.Scope, error)
 	return rights(g, *m), nil
 }
 
-// rights returns the scopes of the grant's tokens where they are accepted. First-party clients have all scopes of the
-// member.
+// rights returns the scopes of the grant's tokens where they are accepted. Clients that act as the member have all of
+// the member's.
 func rights(g Grant, m member.Member) []credential.Scope {
-	_, own := firstParty[g.Client]
-	return g.Rights(m, !own)
+	return g.Rights(m, !firstParty[g.Client].actsAsMember())
 }
 
 // take counts an event of a client address.

@@ -41,12 +41,13 @@ func (s *Server) Token(ctx context.Context, t TokenRequest, guest *Guest, reques
 	return serve(ctx, t)
 }
 
-// ours returns a first-party client. It fails for other clients, which may use codes and refresh tokens only.
+// ours returns a client that acts as the member. It fails for other clients, which may use codes and refresh tokens only.
 func ours(named string) (Client, error) {
-	if c, ok := firstParty[id.Client(named)]; ok {
+	c, known := firstParty[id.Client(named)]
+	if c.actsAsMember() {
 		return c, nil
 	}
-	if id.Client(named).Valid() || documentURL(id.Client(named)) != nil {
+	if known || id.Client(named).Valid() || documentURL(id.Client(named)) != nil {
 		return Client{}, fault.NewOAuth(fault.OAuthUnauthorizedClient,
 			"this client may use authorization_code and refresh_token only")
 	}
