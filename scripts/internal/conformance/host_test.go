@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 
 	"vitrine/scripts/journey/harness"
@@ -120,13 +121,14 @@ var (
 	wayBack = regexp.MustCompile(`<a class="button" href="([^"]+)">Back to the app</a>`)
 )
 
-// consent follows the address that the suite prints for a person, and consents there.
+// consent follows each address that the suite or a command prints for a person, and consents there.
 func consent(t *testing.T, person *harness.FakeBrowser, said io.Reader) {
 	for lines := bufio.NewScanner(said); lines.Scan(); {
-		if !wayOut.MatchString(lines.Text()) {
+		out := strings.TrimSpace(lines.Text())
+		if !wayOut.MatchString(out) {
 			continue
 		}
-		sent := harness.Do(t, person.Anyone, "GET", lines.Text(), nil)
+		sent := harness.Do(t, person.Anyone, "GET", out, nil)
 		at := harness.Must(url.Parse(sent.Header.Get("Location")))(t)
 		allowed := person.Post(t, "/oauth/consent/allow", url.Values{"req": {at.Query().Get("req")}})
 		found := wayBack.FindSubmatch(allowed.Body)
