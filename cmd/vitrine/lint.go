@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -66,15 +67,28 @@ func (p pageWarnings) since(old pageWarnings) (fresh pageWarnings) {
 	return fresh
 }
 
-// lint checks the pages of a folder as the server would. It assumes that scripts do not run if there is no account.
-func (a *app) lint(files *folder.Folder, w publishFlags) (pageWarnings, error) {
+// lint checks the pages of a folder as the server would. It assumes that scripts do not run if there is no account. Only
+// findings cost a request, because some do not hold where artifacts have origins of their own.
+func (a *app) lint(ctx context.Context, files *folder.Folder, w publishFlags) (pageWarnings, error) {
+	found, err := lintWith(files, linter(files, w, media.Running(), false))
+	if err != nil || len(found.Warnings) == 0 {
+		return pageWarnings{}, err
+	}
+	if l, own := a.deployedLinter(ctx, files, w); own {
+		if found, err = lintWith(files, l); err != nil {
+			return pageWarnings{}, err
+		}
+	}
+	return pageWarnings{found.Wire(media.Running()), found.More}, nil
+}
+
+func lintWith(files *folder.Folder, l *lint.Linter) (lint.Report, error) {
 	byPath := make(map[string]folder.File, len(files.Files))
 	all := make([]lint.File, len(files.Files))
 	for n, f := range files.Files {
 		byPath[f.Path] = f
 		all[n] = lint.File{Path: f.Path, Size: f.Size}
 	}
-	l := linter(files, w, media.Running())
 	reports := []lint.Report{l.CheckSize(byPath[files.Entrypoint].Size)}
 	var paths []string
 	for _, chosen := range lint.Choose(files.Entrypoint, all) {
@@ -83,7 +97,7 @@ func (a *app) lint(files *folder.Folder, w publishFlags) (pageWarnings, error) {
 	for n := 0; n < len(paths); n++ { // paths grows by what the entrypoint links
 		text, err := readPage(files, byPath[paths[n]])
 		if err != nil {
-			return pageWarnings{}, err
+			return lint.Report{}, err
 		}
 		r := l.Check(paths[n], text)
 		for _, script := range r.Linked {
@@ -93,12 +107,27 @@ func (a *app) lint(files *folder.Folder, w publishFlags) (pageWarnings, error) {
 		}
 		reports = append(reports, r)
 	}
-	found := lint.Join(reports...)
-	return pageWarnings{found.Wire(media.Running()), found.More}, nil
+	return lint.Join(reports...), nil
 }
 
-// linter returns the linter of the files as a revision, where pages may load from these hosts.
-func linter(files *folder.Folder, w publishFlags, loads media.Sources) *lint.Linter {
+// deployedLinter is linter as the deployment is, or as most are if it cannot be asked. own says that artifacts have origins
+// of their own there.
+func (a *app) deployedLinter(ctx context.Context, files *folder.Folder, w publishFlags) (l *lint.Linter, own bool) {
+	if a.deployment == nil {
+		if _, err := a.discover(ctx); err != nil {
+			return linter(files, w, media.Running(), false), false
+		}
+	}
+	loads, hosts := media.Running(), a.deployment.Hosts
+	if hosts.LoadsFrom != nil {
+		loads = media.Sources(*hosts.LoadsFrom)
+	}
+	return linter(files, w, loads, hosts.OwnOrigins), hosts.OwnOrigins
+}
+
+// linter returns the linter of the files as a revision, where pages may load from these hosts and may have origins of their
+// own.
+func linter(files *folder.Folder, w publishFlags, loads media.Sources, own bool) *lint.Linter {
 	paths := make([]string, len(files.Files))
 	for n, f := range files.Files {
 		paths[n] = f.Path
@@ -109,6 +138,7 @@ func linter(files *folder.Folder, w publishFlags, loads media.Sources) *lint.Lin
 		Paths:      paths,
 		Scripts:    !w.ephemeral,
 		Loads:      loads,
+		Own:        own,
 	})
 }
 

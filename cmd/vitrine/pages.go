@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"vitrine/cmd/vitrine/failure"
 	"vitrine/cmd/vitrine/folder"
@@ -13,17 +15,29 @@ import (
 )
 
 // checkPages refuses pages that would not work for readers, before anything is uploaded: HTML and CSS that name files of
-// the folder by a leading slash, and an entrypoint that would be blank. If it asks, the person at the terminal chooses
-// among the flags that allow the former. With --relative it replaces these files by relative copies. It returns what
-// there is to tell.
+// the folder by a leading slash where artifacts have no origins of their own, and an entrypoint that would be blank. If it
+// asks, the person at the terminal chooses among the flags that allow the former. With --relative it replaces these files
+// by relative copies. It returns what there is to tell.
 func (a *app) checkPages(ctx context.Context, files *folder.Folder, w *publishFlags, ask bool) (told []string, err error) {
-	copies, err := relativeCopies(files, linter(files, *w, media.Running()))
-	if err != nil {
+	l := linter(files, *w, media.Running(), false)
+	copies, err1 := relativeCopies(files, l)
+	blank, err2 := blankPage(files, l)
+	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
-	blank, err := a.blankPage(ctx, files, *w)
-	if err != nil {
-		return nil, err
+	reserved := slices.ContainsFunc(files.Files, func(f folder.File) bool { return strings.HasPrefix(f.Path, ".vitrine/") })
+	if len(copies) > 0 || blank != "" || reserved { // only these cost a request
+		own := false
+		if l, own = a.deployedLinter(ctx, files, *w); own && !w.relative {
+			copies = nil // the root of the origin is that of the files
+		}
+		if own && reserved {
+			told = append(told, "Pages of the artifact cannot load files in .vitrine/, which is not theirs at its origin; "+
+				"downloads have them")
+		}
+		if blank, err = blankPage(files, l); err != nil {
+			return nil, err
+		}
 	}
 	if refused := refuseRooted(copies, blank, files); refused != nil && !w.relative && !w.asIs {
 		if !ask {
@@ -35,7 +49,7 @@ func (a *app) checkPages(ctx context.Context, files *folder.Folder, w *publishFl
 	}
 	if w.relative && len(copies) > 0 {
 		told = append(told, replace(files, copies))
-		if blank, err = a.blankPage(ctx, files, *w); err != nil {
+		if blank, err = blankPage(files, l); err != nil {
 			return nil, err
 		}
 	}
@@ -99,22 +113,8 @@ func replace(files *folder.Folder, copies []relativeCopy) string {
 		folder.Few(names))
 }
 
-// blankPage says that readers of the entrypoint would see nothing, "" if they see something. Only a page that would be
-// blank with the hosts that pages may load from by default costs a request, which asks for those of the deployment.
-func (a *app) blankPage(ctx context.Context, files *folder.Folder, w publishFlags) (string, error) {
-	blank, err := blankAmong(files, linter(files, w, media.Running()))
-	if blank == "" || err != nil {
-		return "", err
-	}
-	deployment, err := a.discover(ctx)
-	if err != nil || deployment.Hosts.LoadsFrom == nil {
-		return blank, nil
-	}
-	return blankAmong(files, linter(files, w, media.Sources(*deployment.Hosts.LoadsFrom)))
-}
-
-// blankAmong is blankPage as a linter sees it.
-func blankAmong(files *folder.Folder, l *lint.Linter) (string, error) {
+// blankPage says that readers of the entrypoint would see nothing, "" if they see something.
+func blankPage(files *folder.Folder, l *lint.Linter) (string, error) {
 	n := slices.IndexFunc(files.Files, func(f folder.File) bool { return f.Path == files.Entrypoint })
 	if n < 0 || files.Listing || !media.IsHTML(files.Entrypoint) {
 		return "", nil

@@ -73,12 +73,17 @@ func (l *Linter) refer(f *findings, r reference) {
 	case strings.HasPrefix(strings.ReplaceAll(at, `\`, "/"), "//"):
 		l.load(f, r, "https", at)
 	case len(at) > maxAddress: // no path of a file is that long
-	case r.loads != nil && r.loads.none:
+	case r.loads != nil && r.loads.none && !l.ownLoads(r.loads):
 		f.add(r.loads.blocked, r.blocked, r.line, at, "")
+	case r.loads != nil && r.loads.none && !l.revision.Scripts:
+		f.add(OriginUnclaimed, Warn, r.line, at, "")
 	default:
 		l.find(f, r, at)
 	}
 }
+
+// ownLoads reports whether pages with an origin of their own load from it what other pages load from nowhere.
+func (l *Linter) ownLoads(r *resource) bool { return l.revision.Own && r != &anObject }
 
 // load checks an absolute address against the policy, which allows all links.
 func (l *Linter) load(f *findings, r reference, scheme, rest string) {
@@ -136,6 +141,12 @@ func (l *Linter) find(f *findings, r reference, at string) {
 	}
 	from := cmp.Or(r.from, f.path)
 	named, outside := resolve(from, at)
+	if outside && l.revision.Own {
+		if instead := l.fromRoot(from, at); !l.revision.Scripts && instead != "" && named != "" {
+			f.add(OriginUnclaimed, Warn, r.line, at, instead)
+		}
+		outside = false
+	}
 	if outside {
 		instead, code := l.fromRoot(from, at), LeavesArtifact
 		if instead != "" && named != "" {
@@ -144,7 +155,7 @@ func (l *Linter) find(f *findings, r reference, at string) {
 		f.add(code, r.missing, r.line, at, cmp.Or(instead, l.relative(from, cmp.Or(named, l.revision.Entrypoint))))
 		return
 	}
-	if l.paths[named] || r.loads == nil && l.opens(named) {
+	if l.paths[named] || r.loads == nil && (l.opens(named) || l.revision.Own && l.alone(f.path)) {
 		return
 	}
 	if right, ok := l.folded[strings.ToLower(named)]; ok {

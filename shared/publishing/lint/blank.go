@@ -39,13 +39,13 @@ func (p *page) countScript(src string) {
 	named := scheme.FindString(at)
 	_, host := originOf(strings.ToLower(strings.TrimSuffix(named, ":")), at[len(named):])
 	switch {
-	case strings.HasPrefix(at, "/"), host != "" && !p.allows(&aScript, host):
+	case strings.HasPrefix(at, "/") && !p.revision.Own, host != "" && !p.allows(&aScript, host):
 		p.failing = append(p.failing, shown(at))
 	case named == "" && at != "":
 		file, _, _ := strings.Cut(at, "?")
 		path, outside := resolve(p.path, file)
 		fresh := len(p.linked) < limits.LintedScripts && !slices.Contains(p.linked, path)
-		if !outside && p.paths[path] && fresh {
+		if (!outside || p.revision.Own) && p.paths[path] && fresh {
 			p.linked = append(p.linked, path)
 		}
 	}

@@ -30,6 +30,7 @@ const (
 	NeedsOrigin     Code = "needs_origin"
 	ServiceWorker   Code = "service_worker"
 	StorageBlocked  Code = "storage_blocked"
+	OriginUnclaimed Code = "origin_unclaimed"
 	ScriptUnclaimed Code = "script_unclaimed"
 	ScriptsOff      Code = "scripts_off"
 	SecretFound     Code = "secret_found"
@@ -119,6 +120,11 @@ var messages = map[Code]message{
 	StorageBlocked: {
 		alone: "until somebody claims the artifact, {it} fails unless a reader runs the scripts; " +
 			"show what matters without it",
+	},
+	OriginUnclaimed: {
+		alone: `until somebody claims the artifact, "{it}" loads only for a reader who runs the scripts`,
+		instead: `until somebody claims the artifact, "{it}" loads only for a reader who runs the scripts; ` +
+			`write "{instead}"`,
 	},
 	ScriptUnclaimed: {
 		alone: "until somebody claims the artifact, scripts run only for a reader who asks for it; " +

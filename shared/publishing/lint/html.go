@@ -32,6 +32,7 @@ type page struct {
 	scripts int      // scripts that it links, and programs in the page
 	failing []string // addresses of those that cannot load
 	shows   bool     // the body has text or a drawing
+	module  bool     // it loads a module
 }
 
 // element is a start tag with the attributes that lint uses.
@@ -126,6 +127,7 @@ func (p *page) start(e element, closed bool) {
 	}
 	p.describe(e)
 	p.shows = p.shows || visible[e.name]
+	p.module = p.module || loadsModule(e)
 	p.loads(e)
 	p.acts(e)
 	if style := e.attributes["style"]; style != "" {
@@ -169,7 +171,8 @@ func (p *page) acts(e element) {
 		p.scripts++
 	}
 	p.submits(e)
-	if e.name == "base" && e.has("href") {
+	if at := clean(e.attributes["href"]); e.name == "base" && e.has("href") && (!p.revision.Own || scheme.MatchString(at) ||
+		strings.HasPrefix(at, "//")) {
 		p.add(BaseBlocked, Warn, p.line, "", "")
 	}
 }
@@ -192,6 +195,11 @@ func runs(e element) bool {
 		return true
 	}
 	return false
+}
+
+// loadsModule reports whether a page has a module with an element.
+func loadsModule(e element) bool {
+	return e.name == "script" && module(e) || e.name == "link" && strings.EqualFold(e.attributes["rel"], "modulepreload")
 }
 
 // module reports whether a script element is a module, which can import others.

@@ -43,6 +43,9 @@ type Report struct {
 	More     int
 	// Linked are the scripts of the revision that the checked entrypoint links. They are worth checking, too.
 	Linked []string
+	// App means that the checked entrypoint is an app of one page: it loads a module, shows nothing without it, and no
+	// other page is beside it.
+	App bool
 }
 
 // Revision describes the revision of the files that are checked.
@@ -54,6 +57,8 @@ type Revision struct {
 	Scripts bool
 	// Loads are the hosts that pages may load from.
 	Loads media.Sources
+	// Own means that pages whose scripts run have an origin of their own, whose root is that of the revision.
+	Own bool
 }
 
 // Linter checks the files of a revision. It leaves out addresses that a program or a template puts together, because
@@ -124,6 +129,7 @@ func (l *Linter) Check(path string, body []byte) Report {
 		p.read(body)
 		if path == l.revision.Entrypoint {
 			f.report.Linked = p.linked
+			f.report.App = p.module && !p.shows && l.alone(path)
 		}
 	case media.IsScript(path):
 		p := &page{findings: f, Linter: l, line: 1, program: true}
@@ -136,6 +142,14 @@ func (l *Linter) Check(path string, body []byte) Report {
 	}
 	f.secrets(body)
 	return f.report
+}
+
+// alone reports whether a page lies at the root of the revision, and no other page beside it. The page for paths without a
+// file does not count.
+func (l *Linter) alone(page string) bool {
+	return path.Dir(page) == "." && !slices.ContainsFunc(l.revision.Paths, func(p string) bool {
+		return path.Dir(p) == "." && media.IsHTML(p) && p != page && p != media.NotFoundPage
+	})
 }
 
 // CheckSize returns the finding about the size of the entrypoint, if that is a page that opens first. A video plays while
@@ -155,6 +169,7 @@ func Join(reports ...Report) (all Report) {
 	for _, r := range reports {
 		all.Warnings = append(all.Warnings, r.Warnings...)
 		all.More += r.More
+		all.App = all.App || r.App
 	}
 	slices.SortStableFunc(all.Warnings, func(a, b Warning) int {
 		return cmp.Or(a.Severity.rank()-b.Severity.rank(), cmp.Compare(a.Path, b.Path), a.Line-b.Line)
@@ -178,14 +193,27 @@ func (r Report) Under(scripts limits.Scripts) Report {
 	}
 	out := Report{More: r.More}
 	for _, w := range r.Warnings {
-		if w.Code == ScriptUnclaimed && scripts == limits.ScriptsOff {
-			w.Code = ScriptsOff
+		if scripts == limits.ScriptsOff {
+			w.Code = w.withoutScripts()
 		}
-		if w.Code != ScriptUnclaimed && w.Code != StorageBlocked {
+		if w.Code != ScriptUnclaimed && w.Code != StorageBlocked && w.Code != OriginUnclaimed {
 			out.Warnings = append(out.Warnings, w)
 		}
 	}
 	return out
+}
+
+// withoutScripts returns the code where what waits for a claim never comes.
+func (w Warning) withoutScripts() Code {
+	switch {
+	case w.Code == ScriptUnclaimed:
+		return ScriptsOff
+	case w.Code == OriginUnclaimed && w.Instead != "":
+		return RootRelative
+	case w.Code == OriginUnclaimed:
+		return NeedsOrigin
+	}
+	return w.Code
 }
 
 // Urgent counts the findings that are more than hints.

@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -115,7 +114,7 @@ func candidates(set string, visit func(start, end int)) {
 }
 
 // styled finds the addresses in a style sheet, and the marks that tell what they load.
-var styled = regexp.MustCompile(`(?i)/\*|@font-face|}|` +
+var styled = later(`(?i)/\*|@font-face|}|` +
 	`@import\s{0,9}(?:url\(\s{0,9})?["']?([^"')\s;]{1,500})|` +
 	`\burl\(\s{0,9}(?:"([^"\n]{0,500})"|'([^'\n]{0,500})'|([^"'()\s]{0,500}))\s{0,9}\)`)
 
@@ -123,7 +122,7 @@ var styled = regexp.MustCompile(`(?i)/\*|@font-face|}|` +
 func sheet(text string, visit func(start, end int, loads *resource)) {
 	font := false
 	for from := 0; from < len(text); {
-		at := styled.FindStringSubmatchIndex(text[from:])
+		at := styled().FindStringSubmatchIndex(text[from:])
 		if at == nil {
 			return
 		}

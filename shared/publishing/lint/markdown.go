@@ -16,11 +16,11 @@ type document struct {
 
 var (
 	fenced     = regexp.MustCompile("^ {0,3}(`{3,}|~{3,})")
-	inlineCode = regexp.MustCompile("``[^`]{1,500}``|`[^`]{1,500}`")
-	inlineLink = regexp.MustCompile(`\]\(\s{0,9}(?:<([^<>\n]{1,500})>|([^()\s<>]{1,500}))` +
+	inlineCode = later("``[^`]{1,500}``|`[^`]{1,500}`")
+	inlineLink = later(`\]\(\s{0,9}(?:<([^<>\n]{1,500})>|([^()\s<>]{1,500}))` +
 		`(?:\s{1,9}(?:"[^"]{0,200}"|'[^']{0,200}'))?\s{0,9}\)`)
-	definition = regexp.MustCompile(`^ {0,3}\[[^\]^][^\]]{0,200}\]:\s{0,9}<?([^\s<>]{1,500})>?\s*(?:["'(].*)?$`)
-	inlineHTML = regexp.MustCompile(`(?i)<(?:img|a)\s[^<>]{0,300}?\b(?:src|href)\s{0,9}=\s{0,9}["']([^"'<>]{1,500})["']`)
+	definition = later(`^ {0,3}\[[^\]^][^\]]{0,200}\]:\s{0,9}<?([^\s<>]{1,500})>?\s*(?:["'(].*)?$`)
+	inlineHTML = later(`(?i)<(?:img|a)\s[^<>]{0,300}?\b(?:src|href)\s{0,9}=\s{0,9}["']([^"'<>]{1,500})["']`)
 	comments   = regexp.MustCompile(`<!--.*?-->`)
 )
 
@@ -76,7 +76,7 @@ func (d *document) uncommented(line string) string {
 		}
 		d.comment, line = false, after
 	}
-	line = comments.ReplaceAllString(inlineCode.ReplaceAllString(line, ""), "")
+	line = comments.ReplaceAllString(inlineCode().ReplaceAllString(line, ""), "")
 	if before, _, opened := strings.Cut(line, "<!--"); opened {
 		d.comment, line = true, before
 	}
@@ -85,13 +85,13 @@ func (d *document) uncommented(line string) string {
 
 // links checks the links and images of a line.
 func (d *document) links(number int, line string) {
-	for _, m := range inlineLink.FindAllStringSubmatch(line, -1) {
+	for _, m := range inlineLink().FindAllStringSubmatch(line, -1) {
 		d.link(number, m[1]+m[2])
 	}
-	for _, m := range inlineHTML.FindAllStringSubmatch(line, -1) {
+	for _, m := range inlineHTML().FindAllStringSubmatch(line, -1) {
 		d.link(number, m[1])
 	}
-	if m := definition.FindStringSubmatch(line); m != nil {
+	if m := definition().FindStringSubmatch(line); m != nil {
 		d.link(number, m[1])
 	}
 }

@@ -4,9 +4,16 @@ import (
 	"bytes"
 	"regexp"
 	"strings"
+	"sync"
 
 	"vitrine/shared/publishing/leak"
 )
+
+// later returns a function that compiles an expression when it is first needed. Expressions that count to hundreds take
+// long, and most programs that link this package never check a page.
+func later(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
 
 // quoted matches an address in quotes and the character after it, which tells whether the address is complete.
 const quoted = `(["'\x60])([^"'\x60\\\n]{1,500})["'\x60]\s{0,20}([,);]?)`
@@ -14,32 +21,32 @@ const quoted = `(["'\x60])([^"'\x60\\\n]{1,500})["'\x60]\s{0,20}([,);]?)`
 // call is a form in which a program loads an address. The program is searched for mark, and form is matched there.
 type call struct {
 	mark    string
-	form    *regexp.Regexp
+	form    func() *regexp.Regexp
 	loads   *resource
 	modules bool // an import of another module, which only modules have
 }
 
 // worker matches the start of a worker from a file.
-var worker = regexp.MustCompile(`^new (?:Shared)?Worker\(\s{0,20}(?:new URL\(\s{0,20})?` + quoted)
+var worker = later(`^new (?:Shared)?Worker\(\s{0,20}(?:new URL\(\s{0,20})?` + quoted)
 
 var calls = []call{
-	{mark: "fetch(", form: regexp.MustCompile(`^fetch\(\s{0,20}` + quoted), loads: &aRequest},
-	{mark: "WebSocket(", form: regexp.MustCompile(`^WebSocket\(\s{0,20}` + quoted), loads: &aRequest},
-	{mark: "EventSource(", form: regexp.MustCompile(`^EventSource\(\s{0,20}` + quoted), loads: &aRequest},
-	{mark: "sendBeacon(", form: regexp.MustCompile(`^sendBeacon\(\s{0,20}` + quoted), loads: &aRequest},
+	{mark: "fetch(", form: later(`^fetch\(\s{0,20}` + quoted), loads: &aRequest},
+	{mark: "WebSocket(", form: later(`^WebSocket\(\s{0,20}` + quoted), loads: &aRequest},
+	{mark: "EventSource(", form: later(`^EventSource\(\s{0,20}` + quoted), loads: &aRequest},
+	{mark: "sendBeacon(", form: later(`^sendBeacon\(\s{0,20}` + quoted), loads: &aRequest},
 	{
 		mark: ".open(",
-		form: regexp.MustCompile(`^\.open\(\s{0,20}["'\x60](?i:GET|POST|PUT|DELETE|HEAD|PATCH)["'\x60]\s{0,20},\s{0,20}` +
+		form: later(`^\.open\(\s{0,20}["'\x60](?i:GET|POST|PUT|DELETE|HEAD|PATCH)["'\x60]\s{0,20},\s{0,20}` +
 			quoted),
 		loads: &aRequest,
 	},
 	{mark: "new Worker(", form: worker, loads: &aWorker},
 	{mark: "new SharedWorker(", form: worker, loads: &aWorker},
-	{mark: "import(", form: regexp.MustCompile(`^import\(\s{0,20}` + quoted), loads: &aScript},
-	{mark: "import ", form: regexp.MustCompile(`^import\s{1,20}` + quoted), loads: &aScript, modules: true},
-	{mark: "import\"", form: regexp.MustCompile(`^import` + quoted), loads: &aScript, modules: true},
-	{mark: " from ", form: regexp.MustCompile(`^ from\s{1,20}` + quoted), loads: &aScript, modules: true},
-	{mark: "}from", form: regexp.MustCompile(`^}from\s{0,20}` + quoted), loads: &aScript, modules: true},
+	{mark: "import(", form: later(`^import\(\s{0,20}` + quoted), loads: &aScript},
+	{mark: "import ", form: later(`^import\s{1,20}` + quoted), loads: &aScript, modules: true},
+	{mark: "import\"", form: later(`^import` + quoted), loads: &aScript, modules: true},
+	{mark: " from ", form: later(`^ from\s{1,20}` + quoted), loads: &aScript, modules: true},
+	{mark: "}from", form: later(`^}from\s{0,20}` + quoted), loads: &aScript, modules: true},
 }
 
 // maxCall is how many bytes of a call are matched.
@@ -56,7 +63,7 @@ func (p *page) script(program []byte, module bool) {
 			continue
 		}
 		p.uses(program, c.mark, func(at, line int) {
-			if m := c.form.FindSubmatch(program[at:min(len(program), at+maxCall)]); m != nil {
+			if m := c.form().FindSubmatch(program[at:min(len(program), at+maxCall)]); m != nil {
 				p.asks(c, line, string(m[2]), len(m[3]) > 0 || c.modules)
 			}
 		})
