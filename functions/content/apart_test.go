@@ -3,6 +3,7 @@ package content_test
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"testing"
 
@@ -150,7 +151,40 @@ func TestT101TheCookieIsThatOfTheFrameInTheApp(t *testing.T) {
 		}
 	}
 	p.Go(around("evil.test", s.secret.opening("/")))
-	p.WaitViolation("frame-ancestors 'self' https://app.test")
+	p.WaitViolation("frame-ancestors https://app.test")
+}
+
+// TestT106AnOpeningComesFromTheApp sends the frame of one artifact to the opening of another one, over a site that
+// redirects, so that it no longer comes from the same site.
+func TestT106AnOpeningComesFromTheApp(t *testing.T) {
+	t.Parallel()
+	s := newSiteEnv(t)
+	p := s.open(t)
+	path := "/.vitrine/open/" + s.secret.Token() + "/"
+	to := "https://evil.test/?" + url.Values{"to": {s.secret.opening("/")}}.Encode()
+	for policy, referrer := range map[string]string{
+		"no-referrer": "",
+		"same-origin": "",
+		"origin":      s.hostile.origin() + "/",
+		"unsafe-url":  s.hostile.origin() + "/",
+	} {
+		s.asked = nil
+		p.Go(around("app.test", s.hostile.opening("/")))
+		d := p.Frame(s.hostile.origin() + "/")
+		d.WaitText("hostile")
+		browser.Eval[bool](d, fmt.Sprintf(`(document.head.append(Object.assign(document.createElement("meta"),
+			{name: "referrer", content: %q})), location.href = %q, true)`, policy, to))
+		p.Frame(path)
+		got := s.last(t, path)
+		if got.status != http.StatusNotFound || got.from != "cross-site" || got.referrer != referrer {
+			t.Errorf("%s: %+v", policy, got)
+		}
+	}
+	p.Go(around("app.test", s.secret.opening("/")))
+	p.Frame(s.secret.origin() + "/").WaitText("the secret")
+	if got := s.last(t, path); got.status != http.StatusSeeOther || got.referrer != "https://app.test/" {
+		t.Errorf("the app: %+v", got)
+	}
 }
 
 // TestT102CookiesOfSiblingsAreNotOurs sets cookies for the whole domain from the page of a sibling.

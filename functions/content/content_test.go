@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -63,7 +64,7 @@ func (e *env) head(path string, headers ...string) *httptest.ResponseRecorder {
 	return e.Ask("HEAD", "/v/"+e.Token()+"/"+path, headers...)
 }
 
-var frame = reading.InFrame
+var frame = slices.Concat(reading.InFrame, []string{"Referer", "http://app.test/"})
 
 func wantBody(t testing.TB, w *httptest.ResponseRecorder, body string) {
 	t.Helper()

@@ -31,9 +31,10 @@ var frameScript = script.Height(script.Place + compact(frameSource) +
 var frameElement = "\n<script>" + frameScript + "</script>\n"
 
 // spaced removes spaces around signs. No string of the script has these.
-var spaced = strings.NewReplacer(" => ", "=>", " = ", "=", " === ", "===", ", ", ",", " ? ", "?", " && ", "&&", " || ", "||",
-	" ?? ", "??", " + ", "+", " > ", ">", " <= ", "<=", ": ", ":", ") {", "){", "{ ", "{", " }", "}", "if (", "if(",
-	"for (", "for(", "try {", "try{", "catch {", "catch{")
+var spaced = strings.NewReplacer(" => ", "=>", " = ", "=", " === ", "===", " !== ", "!==", " : ", ":", ", ", ",",
+	" ? ", "?", " && ", "&&", " || ", "||", " ?? ", "??", " + ", "+", " > ", ">", " <= ", "<=", ": ", ":", ") {", "){",
+	"{ ", "{", " }", "}", "if (", "if(", "for (", "for(", "try {", "try{", "catch {", "catch{", "} catch", "}catch",
+	") return", ")return")
 
 // ended removes what may stand before the end of a block or list. No string of the script has it.
 var ended = strings.NewReplacer(";}", "}", ",}", "}", ",)", ")")

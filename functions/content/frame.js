@@ -4,9 +4,9 @@
   const w = window, open = w.open.bind(w);
   // not d.currentScript, because a form may hide that
   Object.getOwnPropertyDescriptor(Document.prototype, "currentScript").get.call(d).remove();
-  const define = (on, name, descriptor) => Object.defineProperty(on, name, { configurable: true, enumerable: true, ...descriptor });
+  const define = (on, name, descriptor) => Object.defineProperty(on, name, { configurable: true, ...descriptor });
 
-  // Storage and cookies throw in an opaque origin. Here they last as long as the document.
+  // Storage and cookies throw in an opaque origin. They last as long as the document instead.
   const quota = 5 << 20;
   const storage = () => {
     let items = new Map();
@@ -22,8 +22,8 @@
       clear: () => items.clear(),
     };
     const base = Object.create(w.Storage?.prototype ?? null);
-    for (const name in methods) define(base, name, { value: methods[name], enumerable: false });
-    define(base, "length", { get: () => items.size, enumerable: false });
+    for (const name in methods) define(base, name, { value: methods[name] });
+    define(base, "length", { get: () => items.size });
     const own = (name) => typeof name === "string" && !(name in base) && items.has(name);
     return new Proxy(Object.create(base), {
       get: (_, name) => own(name) ? items.get(name) : base[name],
@@ -35,19 +35,36 @@
         own(name) ? { value: items.get(name), writable: true, enumerable: true, configurable: true } : undefined,
     });
   };
+  // The page around says that what a page stores here goes with it.
+  let forget = () => {
+    forget = () => {};
+    post("forgets");
+  };
   for (const name of ["localStorage", "sessionStorage"]) {
     try {
       w[name].length;
     } catch {
       const kept = storage();
-      define(w, name, { get: () => kept });
+      define(w, name, { get: () => (forget(), kept) });
     }
   }
-  if (w.origin === "null") {
+  // Browsers keep cookies of a frame of another site with these attributes or not at all.
+  const { get, set } = Object.getOwnPropertyDescriptor(Document.prototype, "cookie");
+  const cookies = () => get.call(d);
+  const bake = (text) => set.call(d, /; *samesite/i.test(text) ? text : text + ";SameSite=None;Secure;Partitioned");
+  let keeps;
+  try {
+    bake("_vitrine=1");
+    keeps = /_vitrine=1/.test(cookies());
+    bake("_vitrine=;Max-Age=0");
+  } catch {}
+  if (keeps) define(d, "cookie", { get: cookies, set: bake });
+  else {
     const jar = new Map();
     define(d, "cookie", {
       get: () => [...jar].map(([name, value]) => (name ? name + "=" : "") + value).join("; "),
       set: (text) => {
+        forget();
         const [pair, ...more] = `${text}`.split(";");
         const at = pair.indexOf("=");
         const name = pair.slice(0, Math.max(at, 0)).trim();
@@ -59,7 +76,8 @@
     });
   }
 
-  // A link, form or state inside the artifact stays in the frame.
+  // A link, form or state inside the artifact stays in the frame. The page around opens a tab for one at an own origin, where
+  // a tab without it shows nothing.
   const resolved = (to) => {
     try {
       return new URL(to, d.baseURI);
@@ -73,10 +91,10 @@
     const link = e.composedPath().find((node) => /^(a|area)$/i.test(node.localName) && node.href);
     if (!link || link.hasAttribute("download")) return;
     const url = resolved(link.href.baseVal ?? link.href);
-    const whole = /^_(top|parent)$/i.test(link.getAttribute("target"));
-    if (inside(url) ? !whole : !/^(https?|mailto|tel):$/.test(url?.protocol)) return;
+    const [, whole, tab] = /^_(?:(top|parent)|(blank))$/i.exec(link.target.baseVal ?? link.target) ?? [];
+    if (inside(url) ? !whole && (!tab || w.origin === "null") : !/^(https?|mailto|tel):$/.test(url?.protocol)) return;
     e.preventDefault();
-    if (inside(url)) l.href = url;
+    if (inside(url)) tab ? post("tab", { path: url.pathname.slice(prefix.length), query: url.search, hash: url.hash }) : l.href = url;
     else open(url.href, "_blank", "noopener");
   });
   on("submit", (e) => {

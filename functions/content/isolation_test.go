@@ -35,7 +35,8 @@ type siteEnv struct {
 
 // asked is a request for the secret artifact.
 type asked struct {
-	path, from string   // the second is Sec-Fetch-Site
+	path, from string // the second is Sec-Fetch-Site
+	referrer   string
 	tokens     []string // in cookies of the name that ours has
 	cookies    int      // bytes
 	status     int
@@ -82,10 +83,14 @@ func (s *siteEnv) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		s.hosts = append(s.hosts, r.Host)
 		s.mu.Unlock()
+		if to := r.URL.Query().Get("to"); to != "" {
+			http.Redirect(w, r, to, http.StatusFound)
+			return
+		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		fmt.Fprint(w, "<!doctype html><title>Around</title>")
 		for _, source := range r.URL.Query()["frame"] {
-			fmt.Fprintf(w, `<iframe sandbox="%s" referrerpolicy="no-referrer" src="%s"></iframe>`, sandbox,
+			fmt.Fprintf(w, `<iframe sandbox="%s" referrerpolicy="origin" src="%s"></iframe>`, sandbox,
 				html.EscapeString(source))
 		}
 	}
@@ -93,10 +98,11 @@ func (s *siteEnv) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (s *siteEnv) note(r *http.Request, code int) {
 	a := asked{
-		path:    r.URL.Path,
-		from:    r.Header.Get("Sec-Fetch-Site"),
-		cookies: len(strings.Join(r.Header.Values("Cookie"), "")),
-		status:  code,
+		path:     r.URL.Path,
+		from:     r.Header.Get("Sec-Fetch-Site"),
+		referrer: r.Referer(),
+		cookies:  len(strings.Join(r.Header.Values("Cookie"), "")),
+		status:   code,
 	}
 	for _, c := range r.CookiesNamed("__Host-v") {
 		a.tokens = append(a.tokens, c.Value)

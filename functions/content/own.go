@@ -42,11 +42,17 @@ func (h *Host) ownRoutes() map[string]web.OwnRoute {
 // ownHost serves the own origins.
 type ownHost struct{ Host }
 
-// open takes the token of a frame of the app as a cookie. Nothing else opens an origin.
+// open takes the token of a frame of the app as a cookie. No other request opens an origin: the app's frames name it as their
+// referrer, which no other page can, even by the redirects of another site. A browser that sends no referrer is led to the
+// same as one that keeps no cookie.
 func (h *ownHost) open(w http.ResponseWriter, r *http.Request, a id.Artifact) error {
 	token := h.Reader.TokenOf(a, r.PathValue("token"))
 	if r.Header.Get("Sec-Fetch-Dest") != "iframe" || r.Header.Get("Sec-Fetch-Site") == "same-origin" {
 		return readaccess.NotFound()
+	}
+	if r.Referer() != h.policies.app+"/" {
+		h.tellApp(w, http.StatusNotFound)
+		return nil
 	}
 	life, err := h.Reader.Admit(r.Context(), token)
 	if err != nil {
@@ -67,14 +73,20 @@ func (h *ownHost) ready(w http.ResponseWriter, r *http.Request, a id.Artifact) e
 		h.forward(w, r, a, "/")
 		return nil
 	}
+	h.tellApp(w, http.StatusOK)
+	return nil
+}
+
+// tellApp answers with a page that tells the viewer around it to open the origin without a cookie.
+func (h *ownHost) tellApp(w http.ResponseWriter, status int) {
 	header := w.Header()
 	header.Set("Cache-Control", "no-store")
 	header.Set("Content-Type", "text/html; charset=utf-8")
 	header.Set("Content-Security-Policy", fmt.Sprintf("default-src 'none'; script-src %s; base-uri 'none'; form-action 'none'; "+
 		"frame-ancestors %s", script.Hash(h.policies.noCookies), h.policies.app))
 	header.Del("X-Frame-Options") // it cannot name an origin; frame-ancestors names the app's
+	w.WriteHeader(status)
 	_, _ = fmt.Fprintf(w, `<!doctype html><html lang="en"><title>No cookies</title><script>%s</script>`, h.policies.noCookies)
-	return nil
 }
 
 // forward redirects to the path of a request below another prefix. The address is absolute, because //host after a
@@ -102,7 +114,7 @@ func (h *ownHost) byCookie(w http.ResponseWriter, r *http.Request, token string)
 
 // serveOwn serves a file below a prefix of the origin.
 func (h *ownHost) serveOwn(w http.ResponseWriter, r *http.Request, token, prefix string) error {
-	found, err := h.Reader.FindOwn(r.Context(), token, r.PathValue("path"))
+	found, err := h.Reader.FindOwn(r.Context(), token, r.PathValue("path"), web.ViewerFrame(r))
 	if err != nil {
 		return h.refuseOwn(w, r, err, prefix)
 	}

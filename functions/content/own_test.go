@@ -131,6 +131,21 @@ func TestT101AnotherPageOfTheDomainCannotOpenAnArtifact(t *testing.T) {
 	}
 }
 
+// TestAnOpeningWithoutTheReferrerOfTheAppIsToldToTheViewer tells it as if the browser kept no cookie, because some browsers
+// are set to send no referrer.
+func TestAnOpeningWithoutTheReferrerOfTheAppIsToldToTheViewer(t *testing.T) {
+	e := newOwnEnv(t, "index.html", "x")
+	e.StoreErr = fault.NewCode(fault.DatabaseUnavailable) // nothing is read
+	for _, referrer := range []string{"", "http://app.test", "http://app.test.evil.test/", "https://app.test/"} {
+		headers := append(slices.Clone(reading.InFrame), "Referer", referrer)
+		w := e.at("/.vitrine/open/"+e.Token()+"/index.html", headers...)
+		if w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), `"vitrine:no-cookies"`) {
+			t.Errorf("%q: %d %s", referrer, w.Code, w.Body)
+		}
+		wantKept(t, w)
+	}
+}
+
 func TestAnOriginShowsTheCurrentRevisionAlone(t *testing.T) {
 	e := newOwnEnv(t, "index.html", "x")
 	old := e.Token()
@@ -243,7 +258,7 @@ func TestAnOwnOriginHasHeadersOfItsOwn(t *testing.T) {
 	policy := strings.Split(w.Header().Get("Content-Security-Policy"), "; ")
 	for _, part := range []string{
 		"worker-src 'self' blob: data:", "frame-src 'self' blob: data:", "frame-ancestors http://app.test 'self'",
-		"form-action 'self'", "base-uri 'none'", "media-src 'self' data: blob:",
+		"form-action 'self'", "base-uri 'self'", "media-src 'self' data: blob:",
 	} {
 		if !slices.Contains(policy, part) {
 			t.Errorf("%q has no %q", policy, part)
@@ -337,4 +352,58 @@ func TestTheSharedOriginIsAsBefore(t *testing.T) {
 	e.Handler = e.host.Handler()
 	e.host.Origins.Own = "http://*.content.test"
 	wantRefused(t, e.with(e.Token(), "/index.html"), http.StatusMisdirectedRequest, fault.NotFound)
+}
+
+// TestAnAppAnswersForPathsThatNoFileHas checks what documents of a frame and other requests get at paths that are no file.
+func TestAnAppAnswersForPathsThatNoFileHas(t *testing.T) {
+	e := newOwnEnv(t, "main.html", "the app", "about.html", "about", "docs/a.txt", "a", "404.html", "nothing here")
+	shown := e.State.Artifact
+	shown.Entrypoint = "main.html"
+	for _, c := range []struct {
+		app        artifact.App
+		path, body string
+		status     int
+	}{
+		{artifact.FoundApp, "/", "the app", 200},
+		{artifact.FoundApp, "/users/7", "the app", 200},
+		{artifact.DeclaredApp, "/users/", "the app", 200},
+		{artifact.FoundApp, "/docs", "the app", 200},
+		{artifact.FoundApp, "/about", "about", 200},
+		{artifact.NoApp, "/users/7", "nothing here", 404},
+		{artifact.DeclinedApp, "/users/7", "nothing here", 404},
+	} {
+		shown.App = c.app
+		w := e.with(e.Token(), c.path, frame...)
+		body, _, _ := strings.Cut(w.Body.String(), "\n<script>")
+		if w.Code != c.status || body != c.body || w.Header().Get("Content-Type") != "text/html; charset=utf-8" {
+			t.Errorf("%q %s: %d %q %v", c.app, c.path, w.Code, body, w.Header())
+		}
+		if c.status == http.StatusNotFound {
+			again := e.with(e.Token(), c.path, append(slices.Clone(frame), "If-None-Match", "*", "Range", "bytes=0-1")...)
+			if again.Code != c.status || again.Body.Len() != w.Body.Len() {
+				t.Errorf("a condition of what is not there: %d %q", again.Code, again.Body)
+			}
+		}
+		wantKept(t, w)
+	}
+	shown.App = artifact.FoundApp
+	for name, headers := range map[string][]string{
+		"a script of the page": {"Sec-Fetch-Dest", "script", "Sec-Fetch-Mode", "cors", "Sec-Fetch-Site", "same-origin"},
+		"a request of it":      {"Sec-Fetch-Dest", "empty", "Sec-Fetch-Mode", "cors", "Sec-Fetch-Site", "same-origin"},
+		"no browser":           nil,
+	} {
+		w := e.with(e.Token(), "/users/7", headers...)
+		if w.Code != http.StatusNotFound || strings.Contains(w.Body.String(), "the app") {
+			t.Errorf("%s: %d %s", name, w.Code, w.Body)
+		}
+	}
+	shown.App, shown.Entrypoint = artifact.DeclaredApp, "docs/a.txt"
+	if w := e.with(e.Token(), "/users/7", frame...); strings.HasPrefix(w.Body.String(), "a\n") || w.Code == http.StatusOK {
+		t.Errorf("an entrypoint that is no page: %d %s", w.Code, w.Body)
+	}
+	for _, path := range []string{"/../main.html", "/a//b", "/users%00"} {
+		if w := e.with(e.Token(), path, frame...); w.Code == http.StatusOK {
+			t.Errorf("%s is a path of the app: %s", path, w.Body)
+		}
+	}
 }

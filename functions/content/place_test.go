@@ -31,7 +31,7 @@ func TestTheScriptOfFramesHasItsPlaceInTheHead(t *testing.T) {
 }
 
 func TestTheScriptOfFramesIsSmall(t *testing.T) {
-	if n := len(frameElement); n > 6<<10 {
+	if n := len(frameElement); n > 13<<9 {
 		t.Errorf("%d bytes", n)
 	}
 }

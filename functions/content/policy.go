@@ -30,7 +30,7 @@ func running(from media.Sources) string {
 // runningOwn is running for the own origin of an artifact, where 'self' is the artifact alone.
 func runningOwn(from media.Sources) string {
 	return strings.NewReplacer("worker-src", "worker-src 'self'", "frame-src 'none'", "frame-src 'self' blob: data:",
-		"form-action 'none'", "form-action 'self'").Replace(running(from))
+		"form-action 'none'", "form-action 'self'", "base-uri 'none'", "base-uri 'self'").Replace(running(from))
 }
 
 const (

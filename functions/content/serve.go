@@ -54,6 +54,9 @@ func (h *Host) serve(w http.ResponseWriter, r *http.Request, found content.File)
 	if e.text {
 		web.Packable(w)
 	}
+	if e.Absent { // conditions and ranges are for what is there
+		return h.sendPart(w, r, e, part{size: e.Size})
+	}
 	if !e.matches(r) {
 		e.describe(w.Header())
 		withoutBody(w, http.StatusPreconditionFailed)
@@ -80,6 +83,11 @@ func (h *Host) serve(w http.ResponseWriter, r *http.Request, found content.File)
 		e.sendPacked(w, r, coding, packed)
 		return nil
 	}
+	return h.sendPart(w, r, e, p)
+}
+
+// sendPart opens a part and writes the response with it.
+func (h *Host) sendPart(w http.ResponseWriter, r *http.Request, e fileResponse, p part) error {
 	body, err := h.open(r, e, p)
 	if err != nil {
 		return err
@@ -141,6 +149,9 @@ func (f fileResponse) sendPacked(w http.ResponseWriter, r *http.Request, c pack.
 // send writes the response. A failure after the status has been written can only break the connection.
 func (f fileResponse) send(w http.ResponseWriter, r *http.Request, p part, body io.Reader) {
 	status, length := http.StatusOK, f.length()
+	if f.Absent {
+		status = http.StatusNotFound
+	}
 	if p.partial {
 		status, length = http.StatusPartialContent, p.size
 		w.Header().Set("Content-Range", p.contentRange(f.Size))

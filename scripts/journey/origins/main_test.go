@@ -55,19 +55,19 @@ postMessage(answer + (await (await fetch("/data.json")).json()).data)`)},
 	{Path: "docs/b.md", Body: []byte("# The other page\n")},
 }
 
-// env is a deployment where each artifact has an origin of its own, with an agent of a member's workspace.
+// env is a deployment where each artifact has an origin of its own, with a member and an agent of the member's workspace.
 type env struct {
 	*harness.BackendEnv
-	agent *wire.Agent
+	member, agent *wire.Agent
 }
 
 func newEnv(t *testing.T) *env {
 	t.Helper()
 	own := func(o *stack.Options) { o.OwnOrigins = true }
 	e := &env{BackendEnv: harness.NewAgentAuthEnv(t, harness.Unlimited, own)}
-	who := e.WithBearer(e.SignedIn(t, "ada@example.org").CLIToken(t).AccessToken)
+	e.member = e.WithBearer(e.SignedIn(t, "ada@example.org").CLIToken(t).AccessToken)
 	key := harness.CallAs[contract.CreatedKey](
-		t, &harness.Member{Agent: who}, 201, "POST", "/v1/web/keys", contract.CreateKey{Name: "K"}, harness.KeyHeader()...,
+		t, &harness.Member{Agent: e.member}, 201, "POST", "/v1/web/keys", contract.CreateKey{Name: "K"}, harness.KeyHeader()...,
 	)
 	e.agent = e.WithBearer(key.Secret)
 	return e

@@ -1,11 +1,16 @@
 package origins
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/browser"
+	"vitrine/scripts/testkit/expect"
 	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/platform/id"
 )
 
 func TestAnUnclaimedArtifactHasAnOriginOnceAReaderAsksForItsScripts(t *testing.T) {
@@ -40,6 +45,27 @@ func TestAMemberSeesTheArtifactAtItsOrigin(t *testing.T) {
 	if browser.Eval[bool](&p.Document, `document.querySelector("iframe").sandbox.contains("allow-same-origin")`) {
 		t.Error("an older revision is not sealed at the shared origin")
 	}
+}
+
+// TestAMemberSaysThatFilesAreAnApp publishes a page in the browser that does not look like an app.
+func TestAMemberSaysThatFilesAreAnApp(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t)
+	page := filepath.Join(t.TempDir(), "page.html")
+	const tides = "<!doctype html><title>Tides</title><script>document.write(location.pathname)</script>"
+	expect.OK(t, os.WriteFile(page, []byte(tides), 0o600))
+	p := browser.Open(t)
+	p.Go(e.Origins.App + "/dashboard")
+	p.SignIn("grace@example.org")
+	p.WaitText("Drop files or a folder here")
+	p.Choose(`[data-part="choose-files"] + input`, page)
+	p.WaitText("Addresses that are no file")
+	browser.Eval[bool](&p.Document, `(document.getElementById("upload-app").value = "true", true)`)
+	p.Click(`[data-part="publish"]`)
+	p.Wait(`location.pathname.startsWith("/artifacts/")`)
+	made := id.Artifact(strings.TrimPrefix(browser.Eval[string](&p.Document, "location.pathname"), "/artifacts/"))
+	p.Go(e.Origins.App + "/v/" + string(made) + "?at=ports/7")
+	p.Frame(e.host(made)).WaitText("/ports/7")
 }
 
 // TestNothingOfAnArtifactOpensElsewhere tries, from the page of one artifact, what reaches another one of the same reader

@@ -76,6 +76,8 @@ type File struct {
 	// MaxAge is how long a browser may show the file again without asking, in whole seconds; zero: not at all.
 	MaxAge time.Duration
 
+	// Absent means that the file is the page of the revision for paths without a file.
+	Absent bool
 	// Bundle means that the file is the archive of the revision or of an export.
 	Bundle bool
 
@@ -86,7 +88,7 @@ type File struct {
 // Find checks a token and finds the file at a path. Refusals in order: Refused for the token, database_unavailable if
 // the state cannot be read, Refused for the state, rate_limited_artifact, not_found for the path, which is a Missing.
 func (r *Reader) Find(ctx context.Context, text, path string) (File, error) {
-	return r.find(ctx, text, path, func(t tree.Tree) (tree.File, error) {
+	return r.find(ctx, text, path, func(_ artifact.Revision, t tree.Tree) (tree.File, error) {
 		f, ok := t.Find(path)
 		if !ok {
 			return f, missing(t, path)
@@ -97,7 +99,7 @@ func (r *Reader) Find(ctx context.Context, text, path string) (File, error) {
 
 // find is Find with another choice among the files. A path that no file can have is not_found before any of them.
 func (r *Reader) find(
-	ctx context.Context, text, path string, choose func(tree.Tree) (tree.File, error),
+	ctx context.Context, text, path string, choose func(artifact.Revision, tree.Tree) (tree.File, error),
 ) (File, error) {
 	claims, err := r.Tokens.Parse(text, r.Now())
 	if err != nil {
@@ -111,7 +113,7 @@ func (r *Reader) find(
 	if err = cmp.Or(err, files.err); err != nil {
 		return File{}, err
 	}
-	f, err := choose(files.tree)
+	f, err := choose(shown, files.tree)
 	if err != nil {
 		return File{}, err
 	}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/media"
+	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/readaccess"
 	"vitrine/shared/publishing/tree"
 )
@@ -49,17 +51,26 @@ func (r *Reader) Admit(ctx context.Context, text string) (life time.Duration, er
 }
 
 // FindOwn is Find at the own origin of the artifact, where paths are those that a web server gives to its pages: a folder
-// with a slash at its end is the index in it, and a page does without its extension.
-func (r *Reader) FindOwn(ctx context.Context, text, asked string) (File, error) {
-	found, err := r.find(ctx, text, asked, func(t tree.Tree) (tree.File, error) {
+// with a slash at its end is the index in it, and a page does without its extension. A document that no file has is the
+// entrypoint of an app, and else the page of the revision for such paths.
+func (r *Reader) FindOwn(ctx context.Context, text, asked string, document bool) (File, error) {
+	absent := false
+	found, err := r.find(ctx, text, asked, func(shown artifact.Revision, t tree.Tree) (tree.File, error) {
 		f, ok := t.Find(asked)
 		if ok {
 			return f, nil
 		}
 		m := missing(t, asked)
 		folder := asked == "" || strings.HasSuffix(asked, "/")
-		if m.Page != "" && folder == (path.Dir(m.Page) == path.Clean(asked)) {
+		switch {
+		case m.Page != "" && folder == (path.Dir(m.Page) == path.Clean(asked)):
 			f, ok = t.Find(m.Page)
+		case m.Page != "" || !document:
+		case shown.App.Is() && media.IsHTML(shown.Entrypoint):
+			f, ok = t.Find(shown.Entrypoint)
+		case !m.Folder:
+			f, ok = t.Find(media.NotFoundPage)
+			absent = ok
 		}
 		if !ok {
 			return f, m
@@ -67,5 +78,6 @@ func (r *Reader) FindOwn(ctx context.Context, text, asked string) (File, error) 
 		return f, nil
 	})
 	found.MaxAge = 0 // the address does not tell the revision
+	found.Absent = absent
 	return found, err
 }

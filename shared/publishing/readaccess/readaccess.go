@@ -20,6 +20,7 @@ type Query struct {
 	Workspace id.Workspace
 	Artifact  id.Artifact
 	Link      id.Public // empty: none
+	Feedback  bool      // also the newest change of the threads
 }
 
 // QueryOf returns the query of a token.
@@ -38,6 +39,7 @@ type State struct {
 	Workspace *workspace.Workspace
 	Artifact  *artifact.Artifact
 	Link      *link.Link
+	Feedback  int64 // the newest change of the threads, if it was asked for; 0: there are none
 }
 
 // Store reads the state of one read.

@@ -1,0 +1,1 @@
+onconnect = (e) => e.ports[0].postMessage("part");

@@ -1,0 +1,3 @@
+import { part } from "./part.js";
+
+postMessage(part);
