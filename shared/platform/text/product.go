@@ -22,6 +22,15 @@ func NamesProduct(name, deployment string) bool {
 	return spells(words, product) || spells(words, strings.Join(wordsOf(deployment), ""))
 }
 
+// WithoutServer returns a name without the brackets at its end if they name the product or a deployment. Programs write
+// there what they call the server that they register with: "Robot (vitrine)".
+func WithoutServer(name, deployment string) string {
+	if at := strings.LastIndex(name, " ("); at > 0 && strings.HasSuffix(name, ")") && NamesProduct(name[at:], deployment) {
+		return strings.TrimRight(name[:at], " ")
+	}
+	return name
+}
+
 // wordsOf returns the words of a name without accents, in lower case and in Latin letters where others look like them.
 func wordsOf(name string) []string {
 	bare := strings.Map(func(r rune) rune {

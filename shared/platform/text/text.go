@@ -85,6 +85,17 @@ func Cut(text string, most int) string {
 	return string(runes[:min(len(runes), most)])
 }
 
+// Clip returns the first whole characters of a text, at most n bytes.
+func Clip(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n]
+}
+
 // Identifier reports whether a text is UTF-8 of printable characters without spaces. Subjects and addresses from
 // identity providers must be, so that they neither deceive people nor break lines.
 func Identifier(text string) bool {

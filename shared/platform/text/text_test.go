@@ -179,6 +179,20 @@ func TestNoProgramHasTheNameOfTheDeployment(t *testing.T) {
 	})
 }
 
+func TestWhatAProgramCallsTheServerIsNotItsName(t *testing.T) {
+	expect.Results(t, func(name string) string { return WithoutServer(name, "Example Reports") }, map[string]string{
+		"Claude Code (vitrine)":             "Claude Code",
+		"Claude Code (vitrine-example-com)": "Claude Code",
+		"Robot  (Example Reports, at work)": "Robot",
+		"Robot (beta)":                      "Robot (beta)",
+		"Robot (vitrine) two":               "Robot (vitrine) two",
+		"Vitrine (vitrine)":                 "Vitrine",
+		" (vitrine)":                        " (vitrine)",
+		"Robot(vitrine)":                    "Robot(vitrine)",
+		"Robot":                             "Robot",
+	})
+}
+
 func TestSizesHaveOneUnitEverywhere(t *testing.T) {
 	for got, want := range map[string]string{
 		Size(0):                 "0 bytes",
