@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"vitrine/scripts/testkit/expect"
+	"vitrine/shared/publishing/markdown"
 )
 
 // refusal is why a document of Markdown is not parsed; empty: it is.
@@ -48,14 +49,16 @@ func TestT89MarkdownThatItsParserCannotEndIsNotParsed(t *testing.T) {
 		notes.String():   "footnotes",
 		ticks.String():   "runs of backticks",
 		columns.String(): "tables",
-		"|a|\n|-|\n" + strings.Repeat("|`\\|`\n", 20_000):                         "tables",
-		"# " + strings.Repeat("*a_ ", large/4):                                    "marks of emphasis",
-		"$$\n" + strings.Repeat("*a_ ", large/4):                                  "marks of emphasis",
-		strings.Repeat("- ", 500) + "x\n" + strings.Repeat("\n", large):           "quotations and lists",
-		strings.Repeat("*", 1<<20) + "a" + strings.Repeat("*", 1<<20):             "memory",
-		strings.Repeat("a\n=\n", maxMarkdown/4):                                   "memory",
-		strings.Repeat("[", maxMarkdown):                                          "memory",
-		"> " + strings.Repeat("a *b* ", 20_000) + "\n\n" + strings.Repeat("c", 9): "marks of emphasis",
+		"|a|\n|-|\n" + strings.Repeat("|`\\|`\n", 20_000):                                   "tables",
+		"# " + strings.Repeat("*a_ ", large/4):                                              "marks of emphasis",
+		"$$\n" + strings.Repeat("*a_ ", large/4):                                            "marks of emphasis",
+		"[a]: " + strings.Repeat("b", 10_000) + "\n\n" + strings.Repeat("[a]\n", 4000):      "addresses of its links",
+		"[a]: b '" + strings.Repeat("c", 10_000) + "'\n\n" + strings.Repeat("![a]\n", 4000): "addresses of its links",
+		strings.Repeat("- ", 500) + "x\n" + strings.Repeat("\n", large):                     "quotations and lists",
+		strings.Repeat("*", 1<<20) + "a" + strings.Repeat("*", 1<<20):                       "memory",
+		strings.Repeat("a\n=\n", markdown.Most/4):                                           "memory",
+		strings.Repeat("[", markdown.Most):                                                  "memory",
+		"> " + strings.Repeat("a *b* ", 20_000) + "\n\n" + strings.Repeat("c", 9):           "marks of emphasis",
 	} {
 		if got := refusal(t, text); !strings.Contains(got, says) {
 			t.Errorf("%.20q is refused with %q, not %q", text, got, says)
@@ -142,7 +145,7 @@ func TestRealDocumentsAreNotTooMuch(t *testing.T) {
 	for _, dir := range []string{filepath.Join(cache, "github.com"), packages} {
 		_ = filepath.WalkDir(dir, func(file string, d os.DirEntry, err error) error {
 			if ext := filepath.Ext(file); err == nil && !d.IsDir() && most[ext] > 0 {
-				if info, err := d.Info(); err == nil && info.Size() < maxMarkdown {
+				if info, err := d.Info(); err == nil && info.Size() < markdown.Most {
 					all[ext] = append(all[ext], found{file, info.Size()})
 				}
 			}

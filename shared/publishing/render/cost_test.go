@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"vitrine/scripts/testkit/expect"
+	"vitrine/shared/publishing/markdown"
 )
 
 // spent is the processor time of this process.
@@ -65,13 +66,13 @@ func TestTwiceTheMarkdownTakesLessThanThreeTimesTheTime(t *testing.T) {
 // largest are files that take most memory for their bytes, up to what the views read.
 var largest = map[string]func(n int) (path, text string){
 	"Markdown": func(n int) (string, string) {
-		return "a.md", strings.Repeat("- [x] a *b* c d e f g\n", min(n, maxMarkdown)/23)
+		return "a.md", strings.Repeat("- [x] a *b* c d e f g\n", min(n, markdown.Most)/23)
 	},
 	"Markdown links": func(n int) (string, string) {
-		return "a.md", strings.Repeat("[x](y)\n\n", min(n, maxMarkdown)/8)
+		return "a.md", strings.Repeat("[x](y)\n\n", min(n, markdown.Most)/8)
 	},
 	"Markdown table": func(n int) (string, string) {
-		return "a.md", "|a|b|\n|-|-|\n" + strings.Repeat("|aaaa|b|\n", min(n, maxMarkdown)/9-3)
+		return "a.md", "|a|b|\n|-|-|\n" + strings.Repeat("|aaaa|b|\n", min(n, markdown.Most)/9-3)
 	},
 	"CSV of commas": func(n int) (string, string) { return "a.csv", strings.Repeat(",", n) },
 	"CSV of rows":   func(n int) (string, string) { return "a.csv", strings.Repeat(strings.Repeat("a,", 200)+"\n", n/401) },

@@ -2,11 +2,11 @@ package render
 
 import (
 	"context"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"vitrine/shared/platform/media"
+	"vitrine/shared/publishing/prose"
 )
 
 func init() { views[media.LogView] = viewer{show: logView, weight: 40, most: maxText} }
@@ -16,15 +16,12 @@ func logView(ctx context.Context, s Source, b *body, _ Query) error {
 	return s.numberedText(ctx, b, terminalLines)
 }
 
-// control matches what a terminal does not print: control sequences, titles of windows, and single control characters.
-var control = regexp.MustCompile("\x1b(?:\\[[0-9:;<=>?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|[@-Z\\\\^_()#][0-9A-Za-z]?)?|[\x00-\x08\x0b-\x1f\x7f]")
-
 // terminalLines returns the lines of a program's output as HTML, coloured.
 func terminalLines(text string) []string {
 	var l lineWriter
 	var p pen
 	last := 0
-	for _, at := range control.FindAllStringIndex(text, -1) {
+	for _, at := range prose.Control.FindAllStringIndex(text, -1) {
 		l.write(text[last:at[0]], p.class())
 		if sequence := text[at[0]:at[1]]; strings.HasPrefix(sequence, "\x1b[") && strings.HasSuffix(sequence, "m") {
 			p.set(sequence[2 : len(sequence)-1])

@@ -11,33 +11,29 @@ import (
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
 	east "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/renderer/html"
-	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
 	"vitrine/shared/platform/media"
+	"vitrine/shared/publishing/markdown"
 )
-
-// maxMarkdown is the largest source of a document, in bytes.
-const maxMarkdown = 2 << 20
 
 func init() {
 	// Nested lists of a letter take most; prose takes 60.
-	views[media.MarkdownView] = viewer{show: markdownView, weight: 640, most: maxMarkdown}
+	views[media.MarkdownView] = viewer{show: markdownView, weight: 640, most: markdown.Most}
 }
 
 // markdownView shows a Markdown document: GitHub's flavour with footnotes, alerts and front matter.
 func markdownView(ctx context.Context, s Source, b *body, _ Query) error {
 	s.paths = pathsOf(s.Files)
-	if s.File.Size > maxMarkdown {
-		b.note("Documents above %s are shown as text.", size(maxMarkdown))
+	if s.File.Size > markdown.Most {
+		b.note("Documents above %s are shown as text.", size(markdown.Most))
 		return s.plain(ctx, b)
 	}
-	source, err := s.read(ctx, maxMarkdown)
+	source, err := s.read(ctx, markdown.Most)
 	if err != nil {
 		return err
 	}
@@ -69,25 +65,15 @@ type document struct {
 	colours  int             // bytes of code that may still be coloured
 	diagrams int             // of the page so far
 	math     mathematics
-	budget   *budget // nil: a new one
+	budget   *markdown.Budget // nil: a new one
 
 	attached func(name string) (address string, is bool) // finds the images inside a cell of a notebook
 }
 
-func (d *document) markdown() goldmark.Markdown {
-	return goldmark.New(
-		goldmark.WithExtensions(
-			extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)),
-			extension.Strikethrough,
-			extension.TaskList,
-			extension.NewLinkify(extension.WithLinkifyAllowedProtocols([]string{"http:", "https:", "mailto:"})),
-			extension.NewFootnote(extension.WithFootnoteIDPrefix(d.prefix)),
-			d.math,
-		),
-		goldmark.WithParserOptions(
-			parser.WithAutoHeadingID(),
-			parser.WithParagraphTransformers(util.Prioritized(paragraph{whole: true}, 0), util.Prioritized(paragraph{}, 1000)),
-		),
+func (d *document) format() goldmark.Markdown {
+	return markdown.New(d.prefix,
+		goldmark.WithExtensions(d.math),
+		goldmark.WithParserOptions(parser.WithAutoHeadingID()),
 		goldmark.WithRendererOptions(
 			html.WithUnsafe(), // markup is kept, because all of it passes the policy afterwards
 			renderer.WithNodeRenderers(util.Prioritized(d, 100)),
@@ -98,16 +84,15 @@ func (d *document) markdown() goldmark.Markdown {
 // parse parses the text and marks its blocks. It refuses a text that would cost the parser too much time or memory.
 func (d *document) parse(source []byte) (ast.Node, error) {
 	if d.budget == nil {
-		d.budget = newBudget()
-	}
-	if d.budget.document(source); d.budget.err != nil {
-		return nil, d.budget.err
+		d.budget = markdown.NewBudget()
 	}
 	c := parser.NewContext(parser.WithIDs(&headingIDs{prefix: d.prefix, used: map[string]int{}}))
-	c.Set(budgetKey, d.budget)
-	root := d.markdown().Parser().Parse(text.NewReader(source), parser.WithContext(c))
-	if d.budget.err != nil {
-		return nil, d.budget.err
+	root, err := d.budget.Parse(d.format().Parser(), source, c)
+	if err == nil {
+		err = d.budget.Written(root)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errFailed, err)
 	}
 	lines := newLines(source)
 	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -143,7 +128,7 @@ func start(n ast.Node) (int, bool) {
 func (d *document) render(b *body, root ast.Node, source []byte) error {
 	d.diagrams = b.diagrams
 	var out bytes.Buffer
-	if err := d.markdown().Renderer().Render(&out, source, root); err != nil {
+	if err := d.format().Renderer().Render(&out, source, root); err != nil {
 		return fmt.Errorf("%w: %w", errFailed, err)
 	}
 	if b.diagrams = d.diagrams; b.diagrams > 0 {

@@ -16,6 +16,8 @@ import (
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 	"golang.org/x/net/html"
+
+	"vitrine/shared/publishing/markdown"
 )
 
 // formulas has the formulas of a page. Their MathML must not pass the rewriting of links, which drops MathML that
@@ -345,7 +347,7 @@ func (m blockMath) Close(node ast.Node, r text.Reader, c parser.Context) {
 	unclosed := ast.NewParagraph()
 	unclosed.SetLines(node.Lines())
 	node.Parent().ReplaceChild(node.Parent(), node, unclosed)
-	paragraph{}.Transform(unclosed, r, c)
+	markdown.Count(unclosed, r, c)
 }
 
 // CanInterruptParagraph implements parser.BlockParser.

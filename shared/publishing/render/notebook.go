@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"vitrine/shared/platform/media"
+	"vitrine/shared/publishing/markdown"
 )
 
 const (
@@ -190,8 +191,8 @@ func notebookView(ctx context.Context, s Source, b *body, _ Query) error {
 		language: language,
 		colours:  maxHighlighted,
 		outputs:  maxOutputs,
-		text:     maxMarkdown,
-		budget:   newBudget(),
+		text:     markdown.Most,
+		budget:   markdown.NewBudget(),
 	}
 	b.printf(`<div class="v-notebook">`)
 	written := 0
@@ -228,7 +229,7 @@ type notebookWriter struct {
 	colours    int // bytes of code that may still be coloured
 	outputs    int // outputs that may still be read
 	text       int // bytes of Markdown that may still be parsed
-	budget     *budget
+	budget     *markdown.Budget
 	refused    error // why Markdown was not parsed
 	images     int   // bytes of written images
 	imagesLeft bool
@@ -279,7 +280,7 @@ func (n *notebookWriter) markdown(i int, text string, attachments json.RawMessag
 	}
 	source := []byte(clip(text, maxText))
 	if n.text -= len(source); n.text < 0 {
-		n.budget.err = fmt.Errorf("%w: it has more than %s in all", errFailed, size(maxMarkdown))
+		n.budget.Refuse(fmt.Errorf("it has more than %s in all", size(markdown.Most)))
 	}
 	n.b.printf(`<div class="v-prose" dir="auto">`)
 	defer n.b.printf("</div>")

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"vitrine/shared/platform/media"
+	"vitrine/shared/publishing/markdown"
+	"vitrine/shared/publishing/prose"
 )
 
 // Text writes a file as plain text for programs: Markdown as it is, a table as lines of cells with tabs between them, a
@@ -45,12 +47,12 @@ func (r *Renderer) Text(ctx context.Context, w io.Writer, s Source) error {
 }
 
 func (s Source) sourceText(ctx context.Context, w io.Writer, b *body) error {
-	source, err := s.read(ctx, maxMarkdown)
+	source, err := s.read(ctx, markdown.Most)
 	if err != nil {
 		return err
 	}
-	if s.File.Size > maxMarkdown {
-		b.note("Only the first %s of %s are here.", size(maxMarkdown), size(s.File.Size))
+	if s.File.Size > markdown.Most {
+		b.note("Only the first %s of %s are here.", size(markdown.Most), size(s.File.Size))
 	}
 	_, err = w.Write(text8(source))
 	return err
@@ -105,7 +107,7 @@ func (s Source) notebookText(ctx context.Context, w io.Writer, b *body) error {
 			return err
 		}
 		for _, o := range merged(outputs) {
-			if text := strings.TrimRight(control.ReplaceAllString(o.plain(), ""), "\n"); text != "" {
+			if text := strings.TrimRight(prose.Control.ReplaceAllString(o.plain(), ""), "\n"); text != "" {
 				fmt.Fprintf(w, "--- output ---\n%s\n", clip(string(text8([]byte(text))), maxOutput))
 			}
 		}

@@ -18,10 +18,7 @@ func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
+	return text.Clip(s, n) + "…"
 }
 
 // size returns a number of bytes in words.

@@ -1,4 +1,4 @@
-package render
+package markdown
 
 import (
 	"bytes"
@@ -8,13 +8,16 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
+
+	written "vitrine/shared/platform/text"
 )
 
-// budget bounds what the parser of Markdown may spend on a document. The parser takes quadratic time for some
+// Budget bounds what the parser of Markdown may spend on a document. The parser takes quadratic time for some
 // constructs, takes some hundred bytes of memory for a mark of two, and cannot be stopped. So the cost is counted in
 // advance: that of lines before the document is parsed, and that of the text of a block before its marks are parsed.
-type budget struct {
+type Budget struct {
 	steps, memory int
+	addresses     int   // bytes that addresses and titles of links may still take
 	bars          int   // escaped bars in tables so far
 	err           error // of the first construct that costs too much; later text is not parsed
 }
@@ -22,10 +25,14 @@ type budget struct {
 const (
 	maxSteps        = 200_000_000 // of the parser where it takes quadratic time
 	maxParserMemory = 200_000_000 // bytes, as estimated
+	maxAddresses    = 4 << 20     // bytes of a page
 	maxLevels       = 1_000       // quotations and lists that one line opens
 )
 
-func newBudget() *budget { return &budget{steps: maxSteps, memory: maxParserMemory} }
+// NewBudget returns the budget of a page. Several documents of a page may share it.
+func NewBudget() *Budget {
+	return &Budget{steps: maxSteps, memory: maxParserMemory, addresses: maxAddresses}
+}
 
 // The measured costs of steps and nodes. A step is a nanosecond or two.
 const (
@@ -42,32 +49,32 @@ const (
 )
 
 // spend takes steps from the budget. The error names what if too few are left.
-func (b *budget) spend(steps int, what string) {
+func (b *Budget) spend(steps int, what string) {
 	if b.steps -= steps; b.steps < 0 && b.err == nil {
-		b.err = fmt.Errorf("%w: reading its %s takes more than %d steps", errFailed, what, maxSteps)
+		b.err = fmt.Errorf("reading its %s takes more than %d steps", what, maxSteps)
 	}
 }
 
-func (b *budget) hold(memory int, what string) {
+func (b *Budget) hold(memory int, what string) {
 	if b.memory -= memory; b.memory < 0 && b.err == nil {
-		b.err = fmt.Errorf("%w: reading its %s takes more than %s of memory", errFailed, what, size(maxParserMemory))
+		b.err = fmt.Errorf("reading its %s takes more than %s of memory", what, written.Size(maxParserMemory))
 	}
 }
 
 // document counts the cost of the lines of a document, before they are parsed into blocks.
-func (b *budget) document(source []byte) {
+func (b *Budget) document(source []byte) {
 	depth, blank := 0, true
 	for rest := source; len(rest) > 0 && b.err == nil; {
 		var line []byte
 		line, rest, _ = bytes.Cut(rest, []byte("\n"))
 		opened, indent, inner := containers(line)
 		if opened > maxLevels {
-			b.err = fmt.Errorf("%w: a line is deeper than %d quotations and lists", errFailed, maxLevels)
+			b.err = fmt.Errorf("a line is deeper than %d quotations and lists", maxLevels)
+		}
+		if opened > 0 || len(inner) > 0 && (blank || !letter(inner[0])) {
+			b.hold(max(opened, 1)*blockMemory, "lines")
 		}
 		if len(inner) > 0 {
-			if opened > 0 || blank || !letter(inner[0]) {
-				b.hold(max(opened, 1)*blockMemory, "lines")
-			}
 			b.hold(lineMemory, "lines")
 			deep := min(indent/2, depth) + opened
 			if !blank { // a line without marks continues the paragraph before it, at any depth
@@ -147,7 +154,7 @@ func rule(line []byte) bool {
 }
 
 // text counts the cost of a text whose marks are parsed together.
-func (b *budget) text(s []byte) {
+func (b *Budget) text(s []byte) {
 	runs, links := 0, 0
 	ticks := map[int]bool{} // lengths of runs of backticks: the parser may search to the end once for each length
 	for i := 0; i < len(s) && b.err == nil; i++ {
@@ -183,7 +190,7 @@ func (b *budget) text(s []byte) {
 
 // destination counts the bytes that the parser searches for the end of an address, because it searches them again for
 // the next link in them.
-func (b *budget) destination(s []byte) {
+func (b *Budget) destination(s []byte) {
 	s = bytes.TrimLeft(s, " \t\r\n")
 	angled := bytes.HasPrefix(s, []byte("<"))
 	end, open := 0, 0
@@ -213,7 +220,7 @@ type paragraph struct{ whole bool }
 
 // Transform implements parser.ParagraphTransformer.
 func (p paragraph) Transform(node *ast.Paragraph, r text.Reader, c parser.Context) {
-	g := c.Get(budgetKey).(*budget)
+	g := c.Get(budgetKey).(*Budget)
 	if lines := node.Lines(); g.err != nil {
 	} else if p.whole {
 		g.parts(lines, r.Source())
@@ -226,7 +233,7 @@ func (p paragraph) Transform(node *ast.Paragraph, r text.Reader, c parser.Contex
 }
 
 // parts counts the cost of the definitions of links and the tables in a paragraph.
-func (b *budget) parts(lines *text.Segments, source []byte) {
+func (b *Budget) parts(lines *text.Segments, source []byte) {
 	s := lines.Value(source)
 	defines := bytes.HasPrefix(bytes.TrimLeft(s, " "), []byte("["))
 	columns := 0
@@ -253,7 +260,7 @@ func (b *budget) parts(lines *text.Segments, source []byte) {
 }
 
 // row counts the cost of a row of a table. The parser compares each escaped bar with all others.
-func (b *budget) row(line []byte, columns int) {
+func (b *Budget) row(line []byte, columns int) {
 	b.hold(columns*cellMemory, "tables")
 	b.text(line)
 	b.bars += bytes.Count(line, []byte(`\|`))
@@ -261,7 +268,7 @@ func (b *budget) row(line []byte, columns int) {
 }
 
 // title counts how far the parser searches for the end of a title that begins in the first line of a text.
-func (b *budget) title(s []byte) {
+func (b *Budget) title(s []byte) {
 	line, rest, _ := bytes.Cut(s, []byte("\n"))
 	for i, c := range line {
 		if (c == '"' || c == '\'' || c == '(') && (i == 0 || line[i-1] == ' ' || line[i-1] == '\t') {
