@@ -61,6 +61,16 @@ const (
 	VisibilityUpdated Action = "artifact.visibility.updated"
 	ArtifactRenamed   Action = "artifact.renamed"
 
+	FeedbackCreated   Action = "feedback.created"
+	FeedbackReplied   Action = "feedback.replied"
+	FeedbackAddressed Action = "feedback.addressed"
+	FeedbackResolved  Action = "feedback.resolved"
+	FeedbackReopened  Action = "feedback.reopened"
+	FeedbackDeleted   Action = "feedback.deleted"
+
+	FeedbackMessageDeleted Action = "feedback.message_deleted"
+	FeedbackPolicy         Action = "feedback.policy"
+
 	ArtifactReported Action = "artifact.reported"
 	ReportHandled    Action = "artifact.report.handled"
 	LookedUp         Action = "platform.lookup"
@@ -121,6 +131,16 @@ var Summaries = map[Action]string{
 	LinkRevoked:       "Revoked an access link",
 	VisibilityUpdated: "Closed all access links of an artifact",
 
+	FeedbackCreated:   "Wrote about an artifact",
+	FeedbackReplied:   "Replied in a thread",
+	FeedbackAddressed: "Dealt with a thread by a revision",
+	FeedbackResolved:  "Resolved a thread",
+	FeedbackReopened:  "Opened a thread again",
+	FeedbackDeleted:   "Deleted a thread",
+
+	FeedbackMessageDeleted: "Deleted a message in a thread",
+	FeedbackPolicy:         "Changed who may write about an artifact",
+
 	ArtifactReported: "An artifact was reported",
 	ReportHandled:    "Marked a report as handled",
 	LookedUp:         "Looked up what an address or an id is",
@@ -174,6 +194,7 @@ const (
 	OnReport       = "report"
 	OnQuota        = "provision_quota"
 	OnExport       = "workspace_export"
+	OnThread       = "feedback_thread"
 )
 
 // Target is what an action was performed on.
@@ -191,7 +212,7 @@ type Event struct {
 	Actor     Actor
 	Target    Target
 	Revision  id.Revision // the revision that came with the target; empty: none
-	Artifact  id.Artifact // the artifact of a target that is a revision; empty: an older event does not tell
+	Artifact  id.Artifact // the artifact of a target that is a revision or a thread; empty: an older event does not tell
 	Number    int         // the number of that revision; 0: none or unknown
 	Detail    string
 	RequestID string

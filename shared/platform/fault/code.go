@@ -20,7 +20,8 @@ const (
 // Code is an error code of the wire contract (error.code of the envelope).
 type Code string
 
-// The codes. The wire contract closes their list; PatchConflict and Internal are documented extensions of it.
+// The codes. The wire contract closes their list; FeedbackConflict, PatchConflict and Internal are documented
+// extensions of it.
 var (
 	APIKeyNotFound          = newCode("api_key_not_found", KindNotFound)
 	APIKeyRevoked           = newCode("api_key_revoked", KindConflict)
@@ -59,6 +60,7 @@ var (
 	WriteAllowanceExceeded  = newCode("write_allowance_exceeded", KindLimited)
 	RevisionCeilingExceeded = newCode("revision_ceiling_exceeded", KindLimited)
 	PatchConflict           = newCode("patch_conflict", KindUnprocessable)
+	FeedbackConflict        = newCode("feedback_conflict", KindConflict)
 	Internal                = newCode("internal_error", KindInternal)
 )
 

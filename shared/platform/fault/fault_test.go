@@ -33,6 +33,7 @@ var kinds = map[fault.Code]fault.Kind{
 	"not_authenticated":                fault.KindUnauthenticated,
 	"not_found":                        fault.KindNotFound,
 	"patch_conflict":                   fault.KindUnprocessable,
+	"feedback_conflict":                fault.KindConflict,
 	"pinned_artifact_cap_exceeded":     fault.KindConflict,
 	"pow_invalid":                      fault.KindInvalid,
 	"pow_required":                     fault.KindUnauthenticated,

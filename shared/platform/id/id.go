@@ -30,6 +30,8 @@ type (
 	Lockdown     string // lkd_ + 26
 	Report       string // rpt_ + 26, a report of abuse
 	Export       string // exp_ + 26, an export of a workspace
+	Thread       string // thr_ + 26, a remark about an artifact with its replies
+	Message      string // msg_ + 26, one of them
 	Public       string // 16 Crockford characters: the public part of a credential or link, safe to log
 )
 
@@ -128,6 +130,15 @@ func NewLockdown() Lockdown { return Lockdown("lkd_" + encode128(random())) }
 
 // NewReport returns a random report id.
 func NewReport() Report { return Report("rpt_" + encode128(random())) }
+
+// NewThread returns a random thread id.
+func NewThread() Thread { return Thread("thr_" + encode128(random())) }
+
+// Valid reports whether the id has the form of a thread id.
+func (t Thread) Valid() bool { _, err := unpack(string(t), "thr_"); return err == nil }
+
+// NewMessage returns a random message id.
+func NewMessage() Message { return Message("msg_" + encode128(random())) }
 
 // NewExport returns a random export id.
 func NewExport() Export { return ExportOf(random()) }

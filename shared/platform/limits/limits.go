@@ -287,6 +287,7 @@ type Limits struct {
 	Reports      Rate // reports over all callers; beyond a fifth of it each needs a proof of work
 	Download     Rate // archives of the CLI asked for from one address
 
+	Feedback     Rate         // changes of the threads of one artifact
 	Exports      Rate         // exports of one workspace; a request that joins a pending export does not count
 	ExportVolume ExportVolume // what one archive of an export holds
 

@@ -32,9 +32,9 @@ func (l *Limits) setRates() {
 	l.WrongDevice = Rate{5, 10 * time.Minute, "devicecode", "wrong codes"}
 	l.SignIn = Rate{60, time.Minute, "signin", "sign-ins from your network"}
 	l.Authorize = Rate{60, time.Minute, "authorize", "requests to connect an app from your network"}
-	l.Registration = Rate{10, time.Hour, "client", "apps registered from your network"}
+	l.Registration = Rate{60, time.Hour, "client", "apps registered from your network"}
 	l.Unserved = Rate{30, time.Minute, "unserved", "requests from your network"}
-	l.Clients = Rate{600, time.Hour, "clients", "registrations of apps"}
+	l.Clients = Rate{3600, time.Hour, "clients", "registrations of apps"}
 	l.Document = Rate{20, time.Minute, "document", "new apps from your network"}
 	l.Documents = Rate{60, time.Minute, "documents", "new apps"}
 	l.Device = Rate{30, time.Minute, "device", "devices that ask for access from your network"}
@@ -42,5 +42,6 @@ func (l *Limits) setRates() {
 	l.Report = Rate{10, 10 * time.Minute, "report", "reports from your network"}
 	l.Reports = Rate{300, 10 * time.Minute, "reports", "reports"}
 	l.Download = Rate{120, time.Hour, "cli", "downloads of the CLI from your network"}
+	l.Feedback = Rate{60, time.Minute, "feedback", "changes of what is written about this artifact"}
 	l.Exports = Rate{5, Day, "export", "exports of this workspace"}
 }

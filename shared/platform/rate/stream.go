@@ -46,7 +46,7 @@ type StreamStore interface {
 }
 
 // Streams caps how many large bodies are sent at once, because each occupies a function for as long as its reader
-// takes.
+// takes, and how many requests of a caller wait.
 type Streams struct {
 	Store  StreamStore
 	Limits *limits.Limits

@@ -50,6 +50,7 @@ type Artifact struct {
 
 	Title      string
 	Entrypoint string
+	App        App
 	FileCount  int
 	Size       int64
 
@@ -109,6 +110,7 @@ func (a *Artifact) Shown() Revision {
 		Status:      Published,
 		Number:      a.Number,
 		Entrypoint:  a.Entrypoint,
+		App:         a.App,
 		FileCount:   a.FileCount,
 		PublishedAt: a.PublishedAt,
 	}
@@ -160,6 +162,7 @@ type Revision struct {
 	Entrypoint       string
 	EntrypointExists bool // among the files
 	Listing          bool // the viewer opens the list of files, and not the entrypoint
+	App              App
 	Mode             media.Mode
 	FileCount        int
 	Size             int64
@@ -168,6 +171,38 @@ type Revision struct {
 	Bundle           Bundle
 	Warnings         lint.Report // findings in its pages when it was made, as many as could be stored
 }
+
+// App tells whether a revision is an app of one page, which chooses by the path what it shows. At the own origin of an
+// artifact its entrypoint then answers for paths that no file has.
+type App string
+
+// The values of App. What a publisher says lasts over later revisions.
+const (
+	NoApp       App = "" // its pages do not look like one
+	FoundApp    App = "found"
+	DeclaredApp App = "yes"
+	DeclinedApp App = "no"
+)
+
+// AppOf returns the value of what a publisher says; nil: nothing.
+func AppOf(said *bool) App {
+	switch {
+	case said == nil:
+		return NoApp
+	case *said:
+		return DeclaredApp
+	}
+	return DeclinedApp
+}
+
+// Is reports whether the revision is an app.
+func (a App) Is() bool { return a == FoundApp || a == DeclaredApp }
+
+// Said reports whether the publisher has said what it is.
+func (a App) Said() bool { return a == DeclaredApp || a == DeclinedApp }
+
+// Keeps reports whether what a publisher says, or does not say, leaves a revision as it is.
+func (a App) Keeps(of App) bool { return !a.Said() || a.Is() == of.Is() }
 
 // Frame returns the URL that a viewer frames: the list of the files, or the entrypoint as its kind is shown.
 func (r Revision) Frame(at address.Location) string {

@@ -20,8 +20,8 @@ import (
 type Publications interface {
 	// Publish commits p in one transaction. Conditions: the artifact is live, unlocked, pinned as p.Pinned says, still in
 	// p.Workspace or p.ClaimedFrom, has this draft, and its number is p.Number - 1; the revision is a draft; the workspace
-	// is open; the allowance of the day, if counted, has room. Errors: *idempotency.AlreadyDone, ErrMoved,
-	// artifact_not_found, write_allowance_exceeded (without Retry-After), not_authenticated (the workspace closed),
+	// is open; the allowance of the day, if counted, has room; the threads are as p.Threads has read them. Errors:
+	// *idempotency.AlreadyDone, ErrMoved, ErrThreads, artifact_not_found, write_allowance_exceeded (without Retry-After), not_authenticated (the workspace closed),
 	// database_unavailable.
 	Publish(ctx context.Context, p Publication) error
 }
@@ -46,6 +46,7 @@ type Publication struct {
 	Republish   bool      // the revision restores files of the artifact and is no draft; the artifact must have none
 	Share       *Share    // made in the same transaction; nil: none
 	Bundle      bool      // queues a bundle of the revision
+	Threads     any       // Closing.Changes; nil: none
 	At          time.Time
 	Event       event.Event
 }
@@ -58,14 +59,15 @@ type Share struct {
 	Replaces id.Public // a share link that has ended by itself; empty: none
 }
 
-// Target is the object of a request, as it was read when the request was authenticated. Only Publish uses Revision. A
-// method that reads the artifact itself needs only RequestedID.
+// Target is the object of a request, as it was read when the request was authenticated. Only Publish uses Revision and
+// Addresses. A method that reads the artifact itself needs only RequestedID.
 type Target struct {
 	Command     idempotency.Command
 	Record      *idempotency.Record // finished or not; nil: none
 	RequestedID id.Artifact         // from the request; the artifact may not exist
 	Artifact    *Artifact
 	Revision    *Revision
+	Addresses   []Address // threads that the revision has dealt with
 }
 
 // publicationResult is the stored result of a publication. A repetition signs fresh URLs from it.
@@ -78,6 +80,7 @@ type publicationResult struct {
 	Share     id.Public   `json:"s,omitempty"`
 	ShareEnds time.Time   `json:"u,omitzero"`
 	Pinned    bool        `json:"p,omitempty"`
+	Closed    *Closed     `json:"f,omitempty"`
 }
 
 func resultOf(a *Artifact, r *Revision) publicationResult {
@@ -100,10 +103,11 @@ type PublishedRevision struct {
 	Title      string
 	ExpiresAt  time.Time // of the artifact
 	Bundle     Availability
-	ContentURL string // of the entrypoint
-	ViewURL    string // of the agent view
-	PrivateURL string // for members; empty if ShareURL is set
-	ShareURL   string // of the share link, in an unclaimed workspace
+	ContentURL string  // of the entrypoint
+	ViewURL    string  // of the agent view
+	PrivateURL string  // for members; empty if ShareURL is set
+	ShareURL   string  // of the share link, in an unclaimed workspace
+	Closed     *Closed // nil: no thread was to be addressed
 }
 
 // Publish makes a draft the newest revision. It returns a revision that is already published again, without effect.
@@ -170,12 +174,19 @@ func (s *Service) tryPublish(
 		return publicationResult{}, err
 	}
 	if r.Status == Published {
-		return resultOf(a, r), nil
+		result := resultOf(a, r)
+		if t.Addresses != nil {
+			result.Closed = skipAll(t.Addresses, NoNewRevision)
+		}
+		return result, nil
 	}
 	if err := s.checkDraft(ctx, by, a, r); err != nil {
 		return publicationResult{}, err
 	}
 	p, result := s.publication(by, t, now)
+	if t.Addresses != nil {
+		return s.commitClosing(ctx, by, p, result, t.Addresses)
+	}
 	return result, s.commit(ctx, by, p)
 }
 
@@ -332,6 +343,7 @@ func (s *Service) sign(by credential.Actor, t Target, r publicationResult) (Publ
 		Bundle:     bundle,
 		ContentURL: content + address.Escape(r.Entry),
 		ViewURL:    view,
+		Closed:     r.Closed,
 	}
 	// An ephemeral publication has no share link if the link was ended and no revision was published since.
 	if by.Workspace.Tier() != limits.Ephemeral || r.Share == "" {

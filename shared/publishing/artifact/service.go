@@ -19,6 +19,7 @@ type Service struct {
 	URLs    *address.URLBuilder
 	Cursors *cursor.Codec
 	Limits  *limits.Limits
+	Threads Threads // nil where publications address none
 	Now     func() time.Time
 }
 
