@@ -51,6 +51,9 @@ func (b *batch) wantNamed(wants access.Request) {
 	if badArtifact == nil {
 		b.want(artifactKey(wants.Artifact))
 	}
+	if badArtifact == nil && wants.Feedback {
+		b.want(countsKey(wants.Artifact))
+	}
 	if badArtifact == nil && badRevision == nil {
 		b.want(revisionKey(wants.Artifact, wants.Revision))
 	}
@@ -64,6 +67,9 @@ func (b *batch) wantNamed(wants access.Request) {
 func readNamed(f found, wants access.Request) (out access.Found, err error) {
 	out.Artifact = readArtifact(f.at(artifactKey(wants.Artifact)), wants.Artifact)
 	out.Revision = readRevision(f.at(revisionKey(wants.Artifact, wants.Revision)), wants.Artifact, wants.Revision)
+	if wants.Feedback {
+		out.Feedback = new(readCounts(f.at(countsKey(wants.Artifact))))
+	}
 	session, entries := f.at(uploadKey(wants.Session)), f.at(entriesKey(wants.Session))
 	out.Session, out.Entries, err = readUpload(session, entries, wants.Session)
 	return out, err

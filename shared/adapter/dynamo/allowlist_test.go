@@ -35,7 +35,7 @@ func TestTheLastSignInOfEachMemberIsReadWhereCallersAreJudged(t *testing.T) {
 		if judges {
 			options = append(options, JudgeSignIns)
 		}
-		read := New(s.client, s.tables, options...)
+		read := New(newClient(t), s.tables, options...)
 		found, err1 := read.Access.Find(ctx, id.NewPublic(), w, access.Request{})
 		_, byGrant, err2 := read.Access.GrantAndWorkspace(ctx, id.NewPublic(), w)
 		_, byMember, err3 := read.Members.Member(ctx, w, a.Member.ID)

@@ -50,6 +50,7 @@ func artifactFields(f fields, a *artifact.Artifact) {
 	text(f, "share", &a.ShareLink)
 	text(f, "title", &a.Title)
 	text(f, "entry", &a.Entrypoint)
+	text(f, "app", &a.App)
 	f.size(&a.FileCount, &a.Size)
 	f.time("created", &a.CreatedAt)
 	f.time("updated", &a.UpdatedAt)
@@ -76,6 +77,7 @@ func revisionFields(f fields, r *artifact.Revision) {
 	text(f, "entry", &r.Entrypoint)
 	f.flag("entered", &r.EntrypointExists)
 	f.flag("listing", &r.Listing)
+	text(f, "app", &r.App)
 	text(f, "mode", &r.Mode)
 	f.size(&r.FileCount, &r.Size)
 	f.time("created", &r.CreatedAt)
@@ -134,6 +136,7 @@ func (s Artifacts) publish(ctx context.Context, p artifact.Publication, count sp
 		}))
 	}
 	t.record(p.Event)
+	t.closeThreads(p)
 	return s.commit(ctx, t)
 }
 
@@ -157,6 +160,11 @@ func (t *transaction) moveCurrent(p artifact.Publication) {
 	u.set("cur", string(p.Revision.ID))
 	u.set("no", p.Number)
 	u.set("entry", p.Revision.Entrypoint)
+	if p.Revision.App == artifact.NoApp {
+		u.remove("app")
+	} else {
+		u.set("app", string(p.Revision.App))
+	}
 	u.set("n", p.Revision.FileCount)
 	u.set("bytes", p.Revision.Size)
 	u.set("updated", p.At)
@@ -262,6 +270,9 @@ func (s Artifacts) readState(ctx context.Context, n readaccess.Query, strong boo
 	if n.Link != "" {
 		b.want(linkKey(n.Link))
 	}
+	if n.Feedback {
+		b.want(countsKey(n.Artifact))
+	}
 	f, err := s.read(ctx, b)
 	if err != nil {
 		return readaccess.State{}, err
@@ -270,5 +281,6 @@ func (s Artifacts) readState(ctx context.Context, n readaccess.Query, strong boo
 		Workspace: readWorkspace(f.at(workspaceKey(n.Workspace)), n.Workspace),
 		Artifact:  readArtifact(f.at(artifactKey(n.Artifact)), n.Artifact),
 		Link:      readLink(f.at(linkKey(n.Link)), n.Link),
+		Feedback:  readCounts(f.at(countsKey(n.Artifact))).Seq,
 	}, nil
 }

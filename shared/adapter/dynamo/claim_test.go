@@ -260,7 +260,7 @@ func TestT25AClaimThatComesTooLateChangesNothing(t *testing.T) {
 func everything(t testing.TB, s Stores) (all []map[string]types.AttributeValue) {
 	t.Helper()
 	for _, table := range []string{s.tables.Core, s.tables.Events, s.tables.Hot} {
-		out := must(s.client.Scan(ctx, &dynamodb.ScanInput{TableName: &table, ConsistentRead: aws.Bool(true)}))(t)
+		out := must(newClient(t).Scan(ctx, &dynamodb.ScanInput{TableName: &table, ConsistentRead: aws.Bool(true)}))(t)
 		all = append(all, out.Items...)
 	}
 	return all

@@ -59,7 +59,7 @@ func filled[T any](t *testing.T) (out T) {
 var ids = []any{
 	id.NewWorkspace(), id.NewArtifact(), id.NewRevision(), id.NewPublic(), id.NewKey(id.NewPublic()), id.NewMember(),
 	id.NewLockdown(), id.NewClient(), id.NewLink(), id.RegistrationOf(id.NewPublic()),
-	artifact.Live, agentauth.Verified, link.Share, lockdown.Artifact,
+	artifact.Live, artifact.FoundApp, agentauth.Verified, link.Share, lockdown.Artifact,
 	credential.Publish,
 }
 

@@ -14,7 +14,7 @@ import (
 
 // db reads and writes items. Every store is based on it.
 type db struct {
-	client *dynamodb.Client
+	client operations
 	tables Tables
 	judges bool // callers are judged by the sign-ins of members
 }

@@ -3,7 +3,9 @@ package dynamo
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,6 +15,8 @@ import (
 
 	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/sweep"
 )
 
@@ -103,4 +107,45 @@ func (s *db) dueSessions(ctx context.Context, kind string, now time.Time, n int)
 		out = append(out, sweep.Session{Session: readUploadItem(d.item, partitionID[id.Session](d.key)), QueueItem: d.queueItem()})
 	}
 	return out, err
+}
+
+const queueShards = limits.QueueShards
+
+// The kinds of work that falls due.
+const (
+	artifactDue  = "ARTIFACT" // a draft is discarded, or the artifact expires
+	uploadDue    = "UPLOAD"   // a new upload session is indexed once it is finalized, or waits for its end
+	sessionDue   = "SESSION"  // an upload session ends, with its objects
+	indexDue     = "HINT"     // the files of a finalized session are added to the content index
+	purgeDue     = "PURGE"    // an artifact or a revision loses its files
+	deletionDue  = "DELETE"   // an object without a reference is deleted
+	migrationDue = "MIGRATE"  // the artifacts of a claimed workspace are moved
+	bundleDue    = "BUNDLE"   // the bundle of a revision is made
+	removalDue   = "REMOVE"   // a workspace is removed
+	// staleBundleDue: what attempts to make a bundle left behind is deleted
+	staleBundleDue = "UNBUNDLE"
+	exportDue      = "EXPORT"   // the next archive of an export is made
+	staleExportDue = "UNEXPORT" // the archives of an export are deleted
+	threadDue      = "THREAD"   // the messages of a deleted thread are removed
+)
+
+// queueOf names the partition of gsi2 where an item of a kind falls due. Items of a kind are spread over queueShards
+// partitions.
+func queueOf(kind, item string) string {
+	return queueShard(kind, int(sha256.Sum256([]byte(item))[0])%queueShards)
+}
+
+func queueShard(kind string, n int) string { return queuePrefix(kind) + strconv.Itoa(n) }
+
+// queuePrefix returns the prefix of the names of all partitions of a kind.
+func queuePrefix(kind string) string { return "DUE#" + kind + "#" }
+
+// nextDue returns when an artifact is due: when its draft is discarded or when it expires, whichever comes first. The
+// result is meaningless for an artifact without a draft that does not expire, which is never due.
+func nextDue(a artifact.Artifact, draftLife time.Duration) string {
+	at := a.ExpiresAt
+	if d := a.DraftAt.Add(draftLife); a.Draft != "" && (d.Before(at) || a.Lasts()) {
+		at = d
+	}
+	return millisKey(at)
 }

@@ -35,6 +35,7 @@ type Stores struct {
 	Edits         Edits
 	Events        Events
 	Exports       Exports
+	Feedback      Feedback
 	Garbage       Garbage
 	Grants        Grants
 	Keys          Keys
@@ -61,7 +62,7 @@ func JudgeSignIns(d *db) { d.judges = true }
 
 // New makes the stores on tables that exist.
 func New(client *dynamodb.Client, tables Tables, options ...Option) Stores {
-	d := &db{client: settled(client), tables: tables}
+	d := &db{client: operationsOf(settled(client)), tables: tables}
 	for _, set := range options {
 		set(d)
 	}
@@ -86,6 +87,7 @@ func New(client *dynamodb.Client, tables Tables, options ...Option) Stores {
 		Edits:         Edits{d, m, f},
 		Events:        Events{d},
 		Exports:       Exports{d, c, m, f, a, Keys{d}, Links{d, m}, Events{d}},
+		Feedback:      Feedback{d},
 		Garbage:       Garbage{d, c},
 		Grants:        Grants{d},
 		Keys:          Keys{d},

@@ -135,7 +135,7 @@ func (s *db) pages(ctx context.Context, q listing, visit func([]item) error) err
 	if q.prefix.sk != "" {
 		condition, v["sk"] = "#pk = :pk AND begins_with(#sk, :sk)", q.prefix.sk
 	}
-	pages := dynamodb.NewQueryPaginator(s.client, &dynamodb.QueryInput{
+	in := &dynamodb.QueryInput{
 		TableName:                 &s.tables.Core,
 		KeyConditionExpression:    &condition,
 		ProjectionExpression:      optional(q.only),
@@ -143,9 +143,14 @@ func (s *db) pages(ctx context.Context, q listing, visit func([]item) error) err
 		ExpressionAttributeValues: v.attributes(),
 		ConsistentRead:            aws.Bool(true),
 		ScanIndexForward:          aws.Bool(!q.backwards),
-	})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
+	}
+	return s.query(ctx, in, func(page []item) (bool, error) { return true, visit(page) })
+}
+
+// query calls visit for every page that a query finds, until it wants no more.
+func (s *db) query(ctx context.Context, in *dynamodb.QueryInput, visit func([]item) (more bool, err error)) error {
+	for {
+		page, err := s.client.Query(ctx, in)
 		if err != nil {
 			return unavailable(err)
 		}
@@ -153,11 +158,11 @@ func (s *db) pages(ctx context.Context, q listing, visit func([]item) error) err
 		for n, i := range page.Items {
 			items[n] = i
 		}
-		if err := visit(items); err != nil {
+		if more, err := visit(items); err != nil || !more || len(page.LastEvaluatedKey) == 0 {
 			return err
 		}
+		in.ExclusiveStartKey = page.LastEvaluatedKey
 	}
-	return nil
 }
 
 // Kept implements sweep.References. The item of a finalized session names its artifact and its revision.
@@ -273,6 +278,13 @@ func (s Garbage) DeleteFileList(ctx context.Context, r artifact.Revision) error 
 	t.update(k, set+remove, "attribute_exists(#pk)", retained, overtaken)
 	t.remove(treeKey(r.Artifact, r.ID), "", nil, nil)
 	return unlessOvertaken(s.commit(ctx, t))
+}
+
+// RemoveFeedback implements sweep.Purges.
+func (s Garbage) RemoveFeedback(ctx context.Context, a id.Artifact) error {
+	return s.pages(ctx, listing{prefix: key{pk: feedbackOf(a)}, only: keysOnly}, func(page []item) error {
+		return s.deleteAll(ctx, keysIn(page))
+	})
 }
 
 // Purged implements sweep.Purges.

@@ -15,15 +15,13 @@ import (
 	"vitrine/shared/identity/session"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
-	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/rate"
 	"vitrine/shared/publishing/abuse"
-	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/lockdown"
 	"vitrine/shared/publishing/tree"
 )
 
-// This file is the only place that spells a key. Tables core and events have pk and sk, hot has pk alone.
+// This file is the only place that spells a key, besides the queues in due.go. Tables core and events have pk and sk, hot has pk alone.
 //
 //	core    W#{ws}    META            workspace
 //	        W#{ws}    FENCE#{0..7}    write fence; normally absent, present it closes the workspace for writing
@@ -34,6 +32,9 @@ import (
 //	        A#{art}   META            artifact
 //	        A#{art}   R#{rev}         revision, with its files if they are few
 //	        A#{art}   M#{rev}         its files otherwise
+//	        FB#{art}  F               counts and settings of the feedback of an artifact, in the inbox of its workspace while
+//	                                  a thread is open; T#{thr} thread, due while it is deleted and may have messages;
+//	                                  N#{thr}#{n} message of one; S#{seq} which thread was changed then
 //	        AL#{pub}  L               access link
 //	        W#{ws}    ALIAS#{src}     workspace that was claimed into this one, until its artifacts are moved
 //	        JOB#MIGRATE#{src}  J      the move of its artifacts
@@ -76,9 +77,8 @@ import (
 // gsi2 (g2p, g2s) lists what falls due, and the links of an artifact, by their keys alone.
 
 const (
-	metaSort    = "META"
-	fences      = 8
-	queueShards = limits.QueueShards
+	metaSort = "META"
+	fences   = 8
 )
 
 type key struct{ pk, sk string }
@@ -102,6 +102,28 @@ func artifactKey(a id.Artifact) key { return key{"A#" + string(a), metaSort} }
 func revisionKey(a id.Artifact, r id.Revision) key { return key{"A#" + string(a), "R#" + string(r)} }
 
 func treeKey(a id.Artifact, r id.Revision) key { return key{"A#" + string(a), "M#" + string(r)} }
+
+// The sort keys of feedback order numbers by their digits.
+const (
+	placePrefix      = "S#"
+	maxSeq           = 999_999_999_999
+	maxMessageNumber = 999
+)
+
+func feedbackOf(a id.Artifact) string { return "FB#" + string(a) }
+
+func countsKey(a id.Artifact) key { return key{feedbackOf(a), "F"} }
+
+func threadKey(a id.Artifact, t id.Thread) key { return key{feedbackOf(a), "T#" + string(t)} }
+
+func messageKey(a id.Artifact, t id.Thread, n int) key {
+	return key{feedbackOf(a), fmt.Sprintf("N#%s#%03d", t, n)}
+}
+
+// placeKey names the place of a change in the order of changes.
+func placeKey(a id.Artifact, seq int64) key {
+	return key{feedbackOf(a), fmt.Sprintf("%s%012d", placePrefix, seq)}
+}
 
 func linkKey(p id.Public) key { return key{"AL#" + string(p), "L"} }
 
@@ -309,6 +331,9 @@ func sessionsOf(w id.Workspace, m id.Member) string { return "W#" + string(w) + 
 
 func linksOf(w id.Workspace) string { return "W#" + string(w) + "#L" }
 
+// openThreadsOf lists the counts of artifacts with open threads.
+func openThreadsOf(w id.Workspace) string { return "W#" + string(w) + "#FB" }
+
 // The lists of lockdowns: those in effect, and those that were lifted.
 const lockdowns, lifted = "LOCKS", "LOCKS#LIFTED"
 
@@ -350,44 +375,6 @@ func grantSort(g oauth.Grant) string {
 
 // grantsOfMember returns the prefix of a member's keys in grantSort.
 func grantsOfMember(m id.Member) string { return string(m) + "#" }
-
-// The kinds of work that falls due.
-const (
-	artifactDue  = "ARTIFACT" // a draft is discarded, or the artifact expires
-	uploadDue    = "UPLOAD"   // a new upload session is indexed once it is finalized, or waits for its end
-	sessionDue   = "SESSION"  // an upload session ends, with its objects
-	indexDue     = "HINT"     // the files of a finalized session are added to the content index
-	purgeDue     = "PURGE"    // an artifact or a revision loses its files
-	deletionDue  = "DELETE"   // an object without a reference is deleted
-	migrationDue = "MIGRATE"  // the artifacts of a claimed workspace are moved
-	bundleDue    = "BUNDLE"   // the bundle of a revision is made
-	removalDue   = "REMOVE"   // a workspace is removed
-	// staleBundleDue: what attempts to make a bundle left behind is deleted
-	staleBundleDue = "UNBUNDLE"
-	exportDue      = "EXPORT"   // the next archive of an export is made
-	staleExportDue = "UNEXPORT" // the archives of an export are deleted
-)
-
-// queueOf names the partition of gsi2 where an item of a kind falls due. Items of a kind are spread over queueShards
-// partitions.
-func queueOf(kind, item string) string {
-	return queueShard(kind, int(sha256.Sum256([]byte(item))[0])%queueShards)
-}
-
-func queueShard(kind string, n int) string { return queuePrefix(kind) + strconv.Itoa(n) }
-
-// queuePrefix returns the prefix of the names of all partitions of a kind.
-func queuePrefix(kind string) string { return "DUE#" + kind + "#" }
-
-// nextDue returns when an artifact is due: when its draft is discarded or when it expires, whichever comes first. The
-// result is meaningless for an artifact without a draft that does not expire, which is never due.
-func nextDue(a artifact.Artifact, draftLife time.Duration) string {
-	at := a.ExpiresAt
-	if d := a.DraftAt.Add(draftLife); a.Draft != "" && (d.Before(at) || a.Lasts()) {
-		at = d
-	}
-	return millisKey(at)
-}
 
 // millisKey formats an instant as 13 digits of milliseconds, so that keys sort by time.
 func millisKey(t time.Time) string { return fmt.Sprintf("%013d", t.UnixMilli()) }

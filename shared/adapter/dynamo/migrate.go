@@ -93,18 +93,24 @@ func (s Claims) MoveArtifact(ctx context.Context, a artifact.Artifact) error {
 func (s Claims) MoveLinks(
 	ctx context.Context, source, destination id.Workspace, n int,
 ) (moved int, clear bool, err error) {
-	found, err := s.listed(ctx, linksOf(source), n)
+	return s.moveListed(ctx, linksOf(source), n, "SET #ws = :to, #g1p = :list", "#ws = :from",
+		values{"to": string(destination), "list": linksOf(destination), "from": string(source)})
+}
+
+// moveListed changes up to n items of a partition of the list index. clear reports that the index lists none.
+func (s Claims) moveListed(
+	ctx context.Context, list string, n int, set, condition string, v values,
+) (moved int, clear bool, err error) {
+	found, err := s.listed(ctx, list, n)
 	if err != nil {
 		return 0, false, err
 	}
-	set, condition := "SET #ws = :to, #g1p = :list", "#ws = :from"
-	v := values{"to": string(destination), "list": linksOf(destination), "from": string(source)}
 	for _, k := range found {
 		_, done, err := s.change(ctx, k, set, condition, v)
 		if err != nil {
 			return moved, false, err
 		}
-		if done { // otherwise the link was moved before, and the index is behind
+		if done { // otherwise the item was moved before, and the index is behind
 			moved++
 		}
 	}

@@ -108,6 +108,7 @@ func uploadFields(f fields, u *upload.Session) {
 	text(f, "title", &u.Title)
 	text(f, "entry", &u.Entrypoint)
 	f.flag("listing", &u.Listing)
+	text(f, "app", &u.App)
 	text(f, "mode", &u.Mode)
 	f.size(&u.FileCount, &u.Size)
 	f.millis("life", &u.Life)
