@@ -36,6 +36,7 @@ type Deployment struct {
 //	I6  there is exactly one event for each committed action, and what one action makes exists as a whole
 //	I7  a workspace that was claimed is closed for writing, by exactly one token, and what is moved is moved as a whole
 //	I8  a finished command has a result, one in flight an owner and a lease; no secret and no URL is stored
+//	I9  the threads of an artifact are counted, and each has one place in the order of changes, at its last one
 //
 // I3, that no read succeeds after an ending, is for tests to ask by reading. No other process may write meanwhile.
 func Check(ctx context.Context, d Deployment) []error {
@@ -47,6 +48,7 @@ func Check(ctx context.Context, d Deployment) []error {
 		s.checkCounters(b, &d.Limits)
 		s.checkBilling(b)
 		s.checkEvents(b)
+		s.checkFeedback(b)
 		s.checkAtomicity(b)
 		s.checkWorkspaces(b)
 		s.checkRecords(b)
@@ -61,6 +63,7 @@ func Collected(ctx context.Context, d Deployment) []error {
 		s.checkCollected(b)
 		s.checkCollectedBundles(b)
 		s.checkCollectedExports(b)
+		s.checkCollectedFeedback(b)
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 	"vitrine/shared/platform/keyring"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/feedback"
 	"vitrine/shared/publishing/upload"
 )
 
@@ -26,6 +27,7 @@ type Request struct {
 	Artifact  id.Artifact
 	Revision  id.Revision // of Artifact
 	Session   id.Session  // with its files
+	Feedback  bool        // the counts of the threads about Artifact, too
 	// Deleting admits a member whose workspace is being deleted.
 	Deleting bool
 }
@@ -46,6 +48,7 @@ type Found struct {
 	Workspace *workspace.Workspace
 	Record    *idempotency.Record
 	Artifact  *artifact.Artifact
+	Feedback  *feedback.Counts // nil: they were not wanted
 	Revision  *artifact.Revision
 	Session   *upload.Session
 	Entries   []upload.Entry
@@ -57,6 +60,7 @@ type Authenticated struct {
 	Member   *member.Member // the actor as a member; nil for an API key
 	Record   *idempotency.Record
 	Artifact *artifact.Artifact
+	Feedback *feedback.Counts // as Found has them
 	Revision *artifact.Revision
 	Session  *upload.Session
 	Entries  []upload.Entry
@@ -141,6 +145,7 @@ func (f Found) with(
 		Actor:    actor,
 		Record:   f.Record,
 		Artifact: f.Artifact,
+		Feedback: f.Feedback,
 		Revision: f.Revision,
 		Session:  f.Session,
 		Entries:  f.Entries,

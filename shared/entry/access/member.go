@@ -114,6 +114,7 @@ func (m *Members) actor(g oauth.Grant, ws workspace.Workspace, who member.Member
 		AuthenticatedAt: authenticated,
 		Member:          who.ID,
 		Client:          g.Client,
+		ClientName:      g.Name,
 		CLIGrant:        login,
 		Scopes:          g.Rights(who, m.Delegated),
 		Workspace:       ws,

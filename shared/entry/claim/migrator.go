@@ -46,11 +46,13 @@ type ArtifactMigrations interface {
 	MoveArtifact(ctx context.Context, a artifact.Artifact) error
 }
 
-// LinkMigrations is the part of Migrations for access links.
+// LinkMigrations is the part of Migrations for access links and for the inbox.
 type LinkMigrations interface {
 	// MoveLinks moves up to n links of a source to its destination. clear reports that the index lists none at all; the
 	// index may lag behind.
 	MoveLinks(ctx context.Context, source, destination id.Workspace, n int) (moved int, clear bool, err error)
+	// MoveInbox does the same for artifacts with open threads of feedback.
+	MoveInbox(ctx context.Context, source, destination id.Workspace, n int) (moved int, clear bool, err error)
 }
 
 // The sizes of a migration.
@@ -119,13 +121,13 @@ func (m *Migrator) step(ctx context.Context, source id.Workspace) (moved, done b
 			return false, false, err
 		}
 	}
-	links, bare := 0, false
+	listed, bare := 0, false
 	if len(left) == 0 {
-		if links, bare, err = m.Store.MoveLinks(ctx, source, w.ClaimedInto, step); err != nil {
+		if listed, bare, err = m.moveListed(ctx, source, w.ClaimedInto); err != nil {
 			return false, false, err
 		}
 	}
-	clear, moved = clear && bare, len(left)+links > 0
+	clear, moved = clear && bare, len(left)+listed > 0
 	now := m.Now()
 	next := now
 	if !moved {
@@ -140,4 +142,16 @@ func (m *Migrator) step(ctx context.Context, source id.Workspace) (moved, done b
 	}
 	done, err = m.Store.Finish(ctx, source, w.ClaimedInto, now.Add(limits.MovedLife))
 	return !done, done, err
+}
+
+// moveListed moves some links and some entries of the inbox. clear reports that the index lists neither.
+func (m *Migrator) moveListed(
+	ctx context.Context, source, destination id.Workspace,
+) (moved int, clear bool, err error) {
+	links, noLinks, err := m.Store.MoveLinks(ctx, source, destination, step)
+	if err != nil {
+		return 0, false, err
+	}
+	entries, noEntries, err := m.Store.MoveInbox(ctx, source, destination, step)
+	return links + entries, noLinks && noEntries, err
 }

@@ -19,6 +19,7 @@ type fakeMigrations struct {
 	source   *workspace.Workspace
 	left     []artifact.Artifact
 	links    int
+	inbox    int       // entries
 	behind   int       // passes in which the index still shows something that is moved
 	since    time.Time // of passes that found nothing
 	next     time.Time
@@ -53,6 +54,12 @@ func (f *fakeMigrations) MoveLinks(_ context.Context, _, _ id.Workspace, n int) 
 	return moved, moved == 0, nil
 }
 
+func (f *fakeMigrations) MoveInbox(_ context.Context, _, _ id.Workspace, n int) (int, bool, error) {
+	moved := min(n, f.inbox)
+	f.inbox -= moved
+	return moved, moved == 0, nil
+}
+
 func (f *fakeMigrations) Note(_ context.Context, _ id.Workspace, clear bool, at, next time.Time) (time.Time, bool, error) {
 	f.next = next
 	switch {
@@ -73,6 +80,7 @@ func newFakeMigrations(artifacts, links int) *fakeMigrations {
 	f := &fakeMigrations{
 		source: &workspace.Workspace{ID: id.NewWorkspace(), ClaimedInto: id.NewWorkspace()},
 		links:  links,
+		inbox:  links,
 	}
 	for range artifacts {
 		f.left = append(f.left, artifact.Artifact{ID: id.NewArtifact(), Owner: f.source.ID})
@@ -98,7 +106,7 @@ func TestAMigrationMovesArtifactsThenLinks(t *testing.T) {
 	if passes(t, f, 0) {
 		t.Error("done with the links still there")
 	}
-	if len(f.moved) != 2 || f.links != 3 {
+	if len(f.moved) != 2 || f.links != 3 || f.inbox != 3 {
 		t.Errorf("%d artifacts moved, %d links left", len(f.moved), f.links)
 	}
 	for _, a := range f.moved {
@@ -106,8 +114,8 @@ func TestAMigrationMovesArtifactsThenLinks(t *testing.T) {
 			t.Errorf("moved to %+v", a)
 		}
 	}
-	if passes(t, f, 0); f.links != 0 {
-		t.Errorf("%d links left", f.links)
+	if passes(t, f, 0); f.links != 0 || f.inbox != 0 {
+		t.Errorf("%d links and %d entries of the inbox left", f.links, f.inbox)
 	}
 }
 

@@ -54,6 +54,7 @@ type Artifact struct {
 	ExpiresAt  contract.Time `json:"expires_at"`
 	Links      []Link        `json:"access_links"`
 	Revisions  []Revision    `json:"revisions"`
+	Feedback   string        `json:"feedback,omitempty"` // the file with the threads about it; absent: there are none
 }
 
 // Link is an access link of an artifact.
@@ -71,6 +72,7 @@ type Revision struct {
 	Title       string        `json:"title"`
 	Entrypoint  string        `json:"entrypoint"`
 	Listing     bool          `json:"listing,omitempty"` // the viewer opens the list of files
+	App         bool          `json:"app,omitempty"`     // its entrypoint answers for paths that no file has
 	PublishedAt contract.Time `json:"published_at"`
 	Base        int           `json:"base,omitempty"` // number of an earlier revision of the artifact; absent: no files
 	Removed     []string      `json:"removed,omitempty"`

@@ -28,6 +28,7 @@ import (
 type collection struct {
 	manifest export.Manifest
 	events   bytes.Buffer
+	threads  []discussion
 	bounds   limits.ExportVolume
 	files    []archivedFile
 	size     int64 // of the files
@@ -170,7 +171,10 @@ func (x *Exporter) collectArtifact(
 	}
 	c.text += entryText * len(links)
 	full, err = c.collectRevisions(ctx, a, newHistory(x.Store, all), &out)
-	if len(out.Revisions) > 0 {
+	if err == nil && !full {
+		full, err = x.collectThreads(ctx, a, c, &out)
+	}
+	if len(out.Revisions) > 0 || out.Feedback != "" {
 		c.manifest.Artifacts = append(c.manifest.Artifacts, out)
 	}
 	return full, err
@@ -249,6 +253,7 @@ func (c *collection) add(a *artifact.Artifact, r artifact.Revision, d difference
 		Title:       r.Title,
 		Entrypoint:  r.Entrypoint,
 		Listing:     r.Listing,
+		App:         r.App.Is(),
 		PublishedAt: contract.At(r.PublishedAt),
 		Base:        d.base,
 		Files:       []export.File{},
@@ -358,6 +363,11 @@ func (c *collection) write(w io.Writer, at time.Time, read func(tree.File) (arch
 	}
 	if err == nil && c.events.Len() > 0 {
 		err = z.Add(export.EventsName, at, archive.Bytes(c.events.Bytes()))
+	}
+	for _, d := range c.threads {
+		if err == nil {
+			err = z.Add(d.name, at, archive.Bytes(d.text))
+		}
 	}
 	for _, f := range c.files {
 		if err != nil {

@@ -182,6 +182,9 @@ func (f *fakeStore) DeleteBundles(context.Context, []artifact.BundleObject) erro
 func (f *fakeStore) DeleteFileList(context.Context, artifact.Revision) error {
 	return f.call("DeleteFileList", none)
 }
+func (f *fakeStore) RemoveFeedback(context.Context, id.Artifact) error {
+	return f.call("RemoveFeedback", none)
+}
 func (f *fakeStore) Purged(context.Context, Purge) error { return f.call("Purged", none) }
 func (f *fakeStore) Unmark(_ context.Context, c GarbageCandidate) error {
 	return f.call("Unmark", func() {

@@ -86,10 +86,11 @@ type ExportBytes interface {
 // Exporter makes the archives of exports, one in each step. It stores the progress after each archive. If its function
 // dies, another one goes on when the reservation ends, and makes at most one archive again.
 type Exporter struct {
-	Store  ExportStore
-	Bytes  ExportBytes
-	Limits *limits.Limits
-	Now    func() time.Time
+	Store   ExportStore
+	Bytes   ExportBytes
+	Threads Discussions
+	Limits  *limits.Limits
+	Now     func() time.Time
 }
 
 // After these an export fails. Attempts count since the last volume that was made.

@@ -22,6 +22,7 @@ import (
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/export"
+	"vitrine/shared/publishing/feedback"
 	"vitrine/shared/publishing/link"
 	"vitrine/shared/publishing/tree"
 )
@@ -45,6 +46,8 @@ type fakeExports struct {
 	texts    map[tree.Object]string // of objects that do not hold their session
 
 	treesRead int
+
+	said map[id.Thread][]feedback.Message // about the first artifact
 }
 
 func newExporter(t *testing.T) (*Exporter, *fakeExports) {
@@ -71,10 +74,11 @@ func newExporter(t *testing.T) (*Exporter, *fakeExports) {
 	}
 	numbers := limits.Default()
 	return &Exporter{
-		Store:  f,
-		Bytes:  f,
-		Limits: &numbers,
-		Now:    clock,
+		Store:   f,
+		Bytes:   f,
+		Threads: f,
+		Limits:  &numbers,
+		Now:     clock,
 	}, f
 }
 

@@ -47,6 +47,8 @@ type Purges interface {
 	// DeleteFileList deletes the file list of a revision and makes the revision retained. A bundle that is not ready stays
 	// in its queue, because an attempt may be under way.
 	DeleteFileList(ctx context.Context, r artifact.Revision) error
+	// RemoveFeedback removes the threads of an artifact that ended, which gets no more.
+	RemoveFeedback(ctx context.Context, a id.Artifact) error
 	// Purged removes a purge from the queue. It has no effect on a live artifact.
 	Purged(ctx context.Context, p Purge) error
 	ReferenceRemover
@@ -99,10 +101,11 @@ func (p *Purger) Due(ctx context.Context) (Round, error) {
 
 // purge purges the revisions that ended. When over reports true, it stops after the current one and keeps what it did.
 func (p *Purger) purge(ctx context.Context, one Purge, over func() bool) error {
-	exists, done := false, 0
+	exists, ended := false, false
+	done := 0
 	uses := newUsage(p.References)
 	err := p.Store.Remains(ctx, one, func(a *artifact.Artifact, revisions []StoredRevision) error {
-		exists = true
+		exists, ended = true, one.Revision == "" && a.Status != artifact.Live
 		gone := slices.DeleteFunc(revisions, func(r StoredRevision) bool { return !one.ends(a, r.Revision) })
 		if bundles := readyBundles(a, gone); len(bundles) > 0 {
 			if err := p.Bundles.DeleteBundles(ctx, bundles); err != nil {
@@ -122,6 +125,11 @@ func (p *Purger) purge(ctx context.Context, one Purge, over func() bool) error {
 	})
 	if err != nil || !exists {
 		return err
+	}
+	if ended {
+		if err := p.Store.RemoveFeedback(ctx, one.Artifact); err != nil {
+			return err
+		}
 	}
 	return p.Store.Purged(ctx, one)
 }

@@ -160,12 +160,16 @@ func TestAPurgeRemovesReferencesFirstAndListsLast(t *testing.T) {
 		"Remains", "RemoveReference", // before the references of others are read
 		"ReferencesTo",
 		"Remove", "Mark", // so that no session finds the object while it waits
-		"DeleteFileList", "Purged",
+		"DeleteFileList", "RemoveFeedback", "Purged",
 	}
 	if err := run(); err != nil || !slices.Equal(f.calls, want) {
 		t.Errorf("%v, %v", f.calls, err)
 	}
 	wantRepeatable(t, "key", newJob)
+	p, f := newPurger(artifact.Live, true, revision(artifact.Retained, object(s, 0)))
+	if _, err := p.Due(t.Context()); err != nil || f.count("Purged") != 1 || f.count("RemoveFeedback") > 0 {
+		t.Errorf("one revision: %v, %v", f.calls, err)
+	}
 }
 
 func TestAPurgeStopsBetweenRevisionsWhenItsRoundIsOver(t *testing.T) {

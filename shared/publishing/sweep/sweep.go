@@ -78,8 +78,8 @@ const (
 	fullShare = batchSize / limits.QueueShards
 )
 
-// Sweeper expires artifacts, discards drafts, and deletes abandoned upload sessions, bundles and exports. Readers never
-// depend on it, because every read checks expiry by the clock.
+// Sweeper expires artifacts, discards drafts, and deletes abandoned upload sessions, bundles, exports, and messages of
+// deleted threads. Readers never depend on it, because every read checks expiry by the clock.
 type Sweeper struct {
 	Store          Store
 	Sessions       Sessions
@@ -88,6 +88,7 @@ type Sweeper struct {
 	Archives       BundleDeletions
 	Exports        StaleExports
 	ExportArchives ExportDeletions
+	Threads        DeletedThreads
 	Now            func() time.Time
 }
 

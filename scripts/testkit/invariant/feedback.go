@@ -1,0 +1,113 @@
+package invariant
+
+import (
+	"strconv"
+	"strings"
+)
+
+// feedbackAction begins the actions of threads, and feedbackPolicy is what changes none.
+const feedbackAction, feedbackPolicy = "feedback.", "feedback.policy"
+
+// discussion is what is stored of the threads of an artifact.
+type discussion struct {
+	counts   item
+	threads  map[string]item
+	places   map[string][]string // threads that are listed at a change
+	messages map[string]int64    // that each thread has
+	text     int64
+}
+
+// discussions returns the stored threads by artifact.
+func (s *snapshot) discussions() map[string]*discussion {
+	all := map[string]*discussion{}
+	for _, i := range s.core {
+		a, ok := strings.CutPrefix(i.text("pk"), "FB#")
+		if !ok {
+			continue
+		}
+		d := all[a]
+		if d == nil {
+			d = &discussion{threads: map[string]item{}, places: map[string][]string{}, messages: map[string]int64{}}
+			all[a] = d
+		}
+		switch kind, name, _ := strings.Cut(i.text("sk"), "#"); kind {
+		case "F":
+			d.counts = i
+		case "T":
+			d.threads[name] = i
+		case "S":
+			at := strings.TrimLeft(name, "0")
+			d.places[at] = append(d.places[at], i.text("thr")+" "+i.text("state"))
+		case "N":
+			thread, _, _ := strings.Cut(name, "#")
+			d.messages[thread]++
+			d.text += int64(len(i.text("body")))
+		}
+	}
+	return all
+}
+
+// checkFeedback checks I9, and I6 for threads: each change has one event, and those of a publication have one together.
+func (s *snapshot) checkFeedback(b *breaches) {
+	all, told := s.discussions(), map[string]int64{}
+	for _, e := range s.events {
+		if action := e.text("action"); !strings.HasPrefix(action, feedbackAction) || action == feedbackPolicy {
+			continue
+		}
+		if changes, err := strconv.ParseInt(e.text("detail"), 10, 64); err == nil {
+			told[e.text("art")] += changes
+			continue
+		}
+		told[e.text("art")]++
+		if d := all[e.text("art")]; d != nil && d.threads[e.text("on_id")] == nil { // a purge removes all of them
+			b.add("I6: %s is of the thread %s, which %s does not have", e.text("action"), e.text("on_id"), e.text("art"))
+		}
+	}
+	for a, d := range all {
+		var open, last, messages int64
+		for name, t := range d.threads {
+			messages += t.number("messages")
+			if has, queued := d.messages[name], t.queued("THREAD"); t.text("state") != "deleted" {
+				if has != t.number("messages") || queued {
+					b.add("I9: thread %s of %s has %d of %d messages, queued: %t", name, a, has, t.number("messages"), queued)
+				}
+			} else if has > 0 && !queued {
+				b.add("I9: thread %s of %s is deleted, and nothing removes its %d messages", name, a, has)
+			}
+			if t.text("state") == "open" {
+				open++
+			}
+			last = max(last, t.number("seq"))
+			if at := d.places[strconv.FormatInt(t.number("seq"), 10)]; len(at) != 1 || at[0] != name+" "+t.text("state") {
+				b.add("I9: thread %s of %s is %s since %d, where the order of changes has %q", name, a, t.text("state"),
+					t.number("seq"), at)
+			}
+		}
+		f := d.counts
+		if f.number("seq") != last || f.number("threads") != int64(len(d.threads)) || f.number("open") != open ||
+			f.number("messages") != messages || f.number("text") != d.text || len(d.places) != len(d.threads) {
+			b.add("I9: %s counts %d changes, %d open of %d threads, %d messages of %d bytes; there are %d, %d of %d, %d of %d, "+
+				"and %d places", a, f.number("seq"), f.number("open"), f.number("threads"), f.number("messages"), f.number("text"),
+				last, open, len(d.threads), messages, d.text, len(d.places))
+		}
+		listed := strings.TrimSuffix(strings.TrimPrefix(f.text("g1p"), "W#"), "#FB")
+		if f.has("g1p") != (open > 0) || open > 0 && s.artifacts[a] != nil &&
+			s.owner(listed) != s.owner(s.artifacts[a].meta.text("own")) {
+			b.add("I9: %s has %d open threads and is in the inbox %q", a, open, f.text("g1p"))
+		}
+		if told[a] != f.number("seq") {
+			b.add("I6: the threads of %s changed %d times and have %d events", a, f.number("seq"), told[a])
+		}
+	}
+}
+
+// checkCollectedFeedback checks that the messages of deleted threads are removed.
+func (s *snapshot) checkCollectedFeedback(b *breaches) {
+	for a, d := range s.discussions() {
+		for name, t := range d.threads {
+			if t.queued("THREAD") || t.text("state") == "deleted" && d.messages[name] > 0 {
+				b.add("the deleted thread %s of %s still has %d messages, or is queued", name, a, d.messages[name])
+			}
+		}
+	}
+}
