@@ -12,6 +12,7 @@ import (
 
 func (h *Host) discovery(context.Context, *struct{}) (contract.Discovery, error) {
 	d := h.URLs.Discovery()
+	d.Features = []string{contract.FeatureFeedback}
 	d.LoadsFrom = new(contract.LoadsFrom(h.Loads))
 	d.Contact = h.Features.Brand.Contact
 	if name := h.Features.Brand.Title(); name != policy.DefaultName {

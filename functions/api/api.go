@@ -20,6 +20,7 @@ import (
 	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/export"
+	"vitrine/shared/publishing/feedback"
 	"vitrine/shared/publishing/lockdown"
 	"vitrine/shared/publishing/sharing"
 	"vitrine/shared/publishing/view"
@@ -35,6 +36,7 @@ type Host struct {
 	Artifacts *artifact.Service
 	Views     *view.Service
 	Links     *sharing.Service
+	Feedback  *feedback.Service
 	Workspaces
 
 	Account      *account.Service
@@ -67,6 +69,8 @@ func (h *Host) routes() []web.Route {
 		h.callerRoutes(),
 		h.artifactRoutes(),
 		h.viewRoutes(),
+		h.feedbackRoutes(),
+		h.memberFeedbackRoutes(),
 		h.linkRoutes(),
 		h.memberLinkRoutes(),
 		h.memberRoutes(),

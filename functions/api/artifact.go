@@ -12,6 +12,7 @@ import (
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/feedback"
 )
 
 type listInput struct {
@@ -73,7 +74,7 @@ type artifactInput struct {
 type publishInput struct {
 	Artifact string `path:"artifact_id"`
 	Revision string `path:"revision_id"`
-	Body     *contract.Nothing
+	Body     *contract.PublishRevision
 }
 
 func target(request *web.Request) artifact.Target {
@@ -93,6 +94,13 @@ func (h *Host) delete(ctx context.Context, request *web.Request, in *artifactInp
 func (h *Host) publish(ctx context.Context, request *web.Request, in *publishInput) (contract.Published, error) {
 	t := target(request)
 	t.RequestedID = id.Artifact(in.Artifact)
+	var err error
+	if in.Body != nil {
+		t.Addresses, err = feedback.Addresses(wire.Addresses(in.Body.Addresses))
+	}
+	if err != nil {
+		return contract.Published{}, err
+	}
 	p, err := h.Artifacts.Publish(ctx, request.Actor, t)
 	return published(p, request.Actor.Key), err
 }

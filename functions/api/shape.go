@@ -26,6 +26,7 @@ func published(p artifact.PublishedRevision, by credential.Key) contract.Publish
 	if by.FromAgent {
 		out.URL = p.ShareURL
 	}
+	out.Addressed, out.Skipped = wire.Closed(p.Closed)
 	return out
 }
 

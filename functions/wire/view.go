@@ -19,6 +19,7 @@ func PublicAgentView(v view.View) contract.PublicAgentView {
 		ExpiresAt:          contract.At(v.Artifact.ExpiresAt),
 		Entrypoint:         v.Revision.Entrypoint,
 		Listing:            v.Revision.Listing,
+		App:                v.Revision.App.Is(),
 		RevisionContentURL: v.Entrypoint.Bytes,
 		RenderedURL:        v.Entrypoint.Page,
 		TextURL:            v.Entrypoint.Text,

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/validation"
@@ -18,6 +17,7 @@ import (
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/text"
 )
 
 const (
@@ -133,11 +133,7 @@ func shorten(place string) string {
 	if len(place) <= maxPath {
 		return place
 	}
-	cut := maxPath
-	for !utf8.RuneStart(place[cut]) {
-		cut--
-	}
-	return place[:cut] + "…"
+	return text.Clip(place, maxPath) + "…"
 }
 
 // huma's settings are global to the process, so they are set here once for all hosts.

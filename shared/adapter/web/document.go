@@ -69,7 +69,9 @@ func contractHeaders(c huma.Context, status string, v any) (any, error) {
 	if c.Operation().Metadata[anyOrigin] != nil {
 		c.SetHeader("Access-Control-Allow-Origin", "*")
 	}
-	c.SetHeader("Content-Type", jsonType)
+	if status != "304" {
+		c.SetHeader("Content-Type", jsonType)
+	}
 	c.SetHeader("Cache-Control", cache)
 	return v, nil
 }

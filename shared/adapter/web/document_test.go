@@ -22,7 +22,7 @@ var statuses = map[fault.Code]int{
 	fault.RevisionSizeCapExceeded: 400, fault.RevisionUnpublished: 404, fault.StorageUnavailable: 503,
 	fault.UnexpectedUploadObject: 409, fault.UploadIncomplete: 409, fault.UploadSessionExpired: 409,
 	fault.UploadSessionNotFound: 404, fault.UsagePolicyExceeded: 429, fault.WriteAllowanceExceeded: 429,
-	fault.RevisionCeilingExceeded: 429, fault.PatchConflict: 422, fault.Internal: 500,
+	fault.RevisionCeilingExceeded: 429, fault.PatchConflict: 422, fault.FeedbackConflict: 409, fault.Internal: 500,
 }
 
 func TestEveryCodeHasTheStatusOfTheContract(t *testing.T) {

@@ -29,6 +29,10 @@ type Request struct {
 	Command idempotency.Command // set on routes that have one
 
 	limited func() error // waits for the limits
+
+	asked  *http.Request
+	header http.Header // of the answer
+	etag   string      // of a success; empty: none
 }
 
 type requestKey struct{}
@@ -84,6 +88,7 @@ func (e endpoint) enter(c huma.Context, next func(huma.Context)) {
 		writeError(w, r, err)
 		return
 	}
+	request.asked, request.header = r, w.Header()
 	if e.op.Page != nil && Accepts(r, cmp.Or(e.op.PageType, "text/html"), "application/json") {
 		if err := e.op.Page(w, r); err != nil {
 			writeError(w, r, err)
@@ -223,6 +228,7 @@ func (e endpoint) accessRequest(r *http.Request) (access.Request, error) {
 		Artifact: id.Artifact(r.PathValue("artifact_id")),
 		Revision: id.Revision(r.PathValue("revision_id")),
 		Session:  id.Session(r.PathValue("upload_session_id")),
+		Feedback: e.op.Feedback,
 		Deleting: e.op.Deleting,
 	}
 	c := e.op.Command

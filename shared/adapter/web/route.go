@@ -41,6 +41,8 @@ type Operation struct {
 	Command Command
 	// Deleting admits members whose workspace is being deleted.
 	Deleting bool
+	// Feedback reads the counts of the threads about the artifact of the path with the credential.
+	Feedback bool
 	// Unlimited exempts the route from the rate limits of credential and workspace.
 	Unlimited bool
 	// ConcurrentLimits runs the handler while the limits are counted. A refusal replaces its answer. The handler must
@@ -104,6 +106,9 @@ func guarded[I, O any](
 			out, err := handle(ctx, request, in)
 			if refused := request.limited(); refused != nil {
 				return nil, refused
+			}
+			if err == nil && request.etag != "" {
+				request.header.Set("ETag", request.etag)
 			}
 			return &answer[O]{out}, AsUnavailable(err)
 		})

@@ -63,8 +63,9 @@ var closed = map[string]struct {
 	shape any
 	keys  string
 }{
-	"a publication": {contract.Published{}, "agent_view_url artifact_id bundle expires_at private_url " +
-		"revision_content_url revision_id title unlisted_url url"},
+	// addressed and skipped are there only for callers who address threads.
+	"a publication": {contract.Published{}, "addressed agent_view_url artifact_id bundle expires_at private_url " +
+		"revision_content_url revision_id skipped title unlisted_url url"},
 	"a bundle":       {contract.Bundle{}, "generated_at retry_after_seconds size_bytes status url"},
 	"a file":         {contract.FileContent{}, "body content_type is_binary path sha256 size_bytes"},
 	"a new link":     {contract.CreatedLink{}, "artifact_id created_at id revision_id type"},
@@ -76,10 +77,10 @@ var closed = map[string]struct {
 	"a claim": {contract.Claimed{},
 		"artifact_ids claim_token_id destination_workspace_id source_workspace_id"},
 	"a caller of MCP":          {contract.MCPWhoami{}, "scopes workspace workspace_member"},
-	"a publication by MCP":     {contract.MCPPublished{}, "artifact_id expires_at private_url revision_id title upload_stats"},
+	"a publication by MCP":     {contract.MCPPublished{}, "addressed artifact_id expires_at private_url revision_id skipped title upload_stats"},
 	"a visibility":             {contract.Visibility{}, "access_link_id artifact_id private_url revoked_access_link_ids unlisted_url visibility"},
 	"the locks of an artifact": {contract.ViewLockdowns{}, "access_link platform"},
-	"the public view": {contract.PublicAgentView{}, "artifact_id bundle created_at description entrypoint ephemeral_tier " +
+	"the public view": {contract.PublicAgentView{}, "app artifact_id bundle created_at description entrypoint ephemeral_tier " +
 		"expires_at files files_next_cursor files_total listing rendered_url revision_content_url revision_id " +
 		"safety_warnings size_total text_url title"},
 	"a file of a view": {contract.AgentViewFile{}, "content_type path rendered_url sha256 size_bytes text_url url"},

@@ -23,6 +23,10 @@ type MCPPublished struct {
 	PrivateURL string       `json:"private_url"`
 	ExpiresAt  Time         `json:"expires_at"`
 	Stats      *UploadStats `json:"upload_stats,omitempty"`
+
+	// These are there if the call had addresses.
+	Addressed []id.Thread     `json:"addressed,omitzero"`
+	Skipped   []SkippedThread `json:"skipped,omitzero"`
 }
 
 // UploadStats counts what a publication uploaded and what it reused (strict). Sizes are bytes.

@@ -9,12 +9,18 @@ type Discovery struct {
 	ContentURL string `json:"content_url" format:"uri"`
 	AppURL     string `json:"app_url" format:"uri"`
 	MCPURL     string `json:"mcp_url,omitempty" format:"uri" doc:"only where there is an MCP host"`
+	OwnOrigins bool   `json:"own_origins,omitempty" doc:"each artifact has an origin of its own, so that paths from the root lead to its files"`
 	Version    string `json:"version"`
 	Name       string `json:"name,omitempty" doc:"what the deployment calls itself, where its owner gave it a name"`
 	Contact    string `json:"contact,omitempty" format:"uri" doc:"where people ask about it: a mailto or https URL"`
 
+	Features  []string   `json:"features,omitempty" maxItems:"20" doc:"feedback: artifacts have threads"`
 	LoadsFrom *LoadsFrom `json:"loads_from,omitempty" doc:"what pages may load from other hosts than their own"`
 }
+
+// FeatureFeedback is the feature of Discovery that says that artifacts have threads. A client leaves out what belongs to a
+// feature that is missing.
+const FeatureFeedback = "feedback"
 
 // LoadsFrom lists the hosts that pages whose scripts run may load from, in the form of host sources of a content security
 // policy. A kind that is absent comes from nowhere else.
@@ -73,6 +79,7 @@ type CreateSession struct {
 	Title          string         `json:"title" minLength:"1"`
 	Entrypoint     string         `json:"entrypoint" minLength:"1" maxLength:"4096"`
 	Listing        bool           `json:"listing,omitempty" doc:"the viewer opens the list of files, not the entrypoint"`
+	App            *bool          `json:"app,omitempty" doc:"an app of one page: at an origin of its own, the entrypoint answers for paths that no file has; absent: as before, or as its pages look"`
 	RenderMode     string         `json:"render_mode,omitempty" enum:"html,markdown,text,image,audio,video"`
 	DeletedPaths   []string       `json:"deleted_paths,omitempty" maxItems:"2000"`
 	BaseFiles      int            `json:"base_files,omitempty" minimum:"1" maximum:"2000" doc:"how many files of the base were compared; required if it has more than 100"`
@@ -130,11 +137,6 @@ type Finalized struct {
 	WarningsOmitted int           `json:"warnings_omitted,omitempty" minimum:"1" doc:"how many more there were"`
 }
 
-// Nothing is an empty request body (strict).
-type Nothing struct {
-	_ struct{} `json:"-" additionalProperties:"false"`
-}
-
 // Published answers revisions.publish (strict). PrivateURL is for workspaces of members and UnlistedURL for unclaimed
 // ones. URL is set in addition if the key came from an agent registration.
 type Published struct {
@@ -149,6 +151,10 @@ type Published struct {
 	PrivateURL         string      `json:"private_url,omitempty" format:"uri"`
 	UnlistedURL        string      `json:"unlisted_url,omitempty" format:"uri"`
 	URL                string      `json:"url,omitempty" format:"uri"`
+
+	// These are there if the request had addresses.
+	Addressed []id.Thread     `json:"addressed,omitzero" maxItems:"20" doc:"threads that the revision addressed"`
+	Skipped   []SkippedThread `json:"skipped,omitzero" maxItems:"20" doc:"threads that stay as they were"`
 }
 
 // ArtifactList answers artifacts.list, newest first.

@@ -109,6 +109,7 @@ type PublicAgentView struct {
 	ExpiresAt          Time            `json:"expires_at" format:"date-time"`
 	Entrypoint         string          `json:"entrypoint" minLength:"1" maxLength:"4096"`
 	Listing            bool            `json:"listing,omitempty" doc:"the viewer opens the list of files, not the entrypoint"`
+	App                bool            `json:"app,omitempty" doc:"an app of one page, whose entrypoint answers for paths that no file has"`
 	RevisionContentURL string          `json:"revision_content_url" format:"uri" doc:"signed; opens the entrypoint"`
 	RenderedURL        string          `json:"rendered_url,omitempty" format:"uri" doc:"signed; a page that shows the entrypoint"`
 	TextURL            string          `json:"text_url,omitempty" format:"uri" doc:"signed; the entrypoint as plain text"`

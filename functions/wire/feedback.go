@@ -1,0 +1,51 @@
+package wire
+
+import (
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/feedback"
+)
+
+// Addresses returns the threads that a publication is asked to address.
+func Addresses(all []contract.AddressThread) []artifact.Address {
+	return contract.Rows(all, func(a contract.AddressThread) artifact.Address {
+		return artifact.Address{Thread: a.ThreadID, Seq: a.Seq, Note: a.Note}
+	})
+}
+
+// Closed returns what a publication did to threads; nil: it was asked for none.
+func Closed(c *artifact.Closed) (addressed []id.Thread, skipped []contract.SkippedThread) {
+	if c == nil {
+		return nil, nil
+	}
+	return append([]id.Thread{}, c.Addressed...), contract.Rows(c.Skipped, func(s artifact.Skip) contract.SkippedThread {
+		return contract.SkippedThread{ThreadID: s.Thread, Reason: string(s.Reason)}
+	})
+}
+
+// Who may write about an artifact.
+const (
+	FeedbackOff     = "off"
+	feedbackMembers = "members"
+)
+
+// FeedbackPolicy returns what people decided about the threads of an artifact.
+func FeedbackPolicy(a id.Artifact, s feedback.Settings) contract.FeedbackPolicy {
+	out := contract.FeedbackPolicy{ArtifactID: a, Policy: feedbackMembers, AgentsResolve: s.AgentsResolve}
+	if s.Off {
+		out.Policy = FeedbackOff
+	}
+	return out
+}
+
+// InboxRow returns an artifact with open threads.
+func InboxRow(r feedback.InboxRow) contract.FeedbackInboxRow {
+	return contract.FeedbackInboxRow{
+		ArtifactID: r.Artifact.ID,
+		Title:      r.Artifact.Title,
+		Open:       r.Open,
+		Seq:        r.Seq,
+		UpdatedAt:  contract.At(r.UpdatedAt),
+	}
+}
