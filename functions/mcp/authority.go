@@ -106,7 +106,10 @@ func (h *Host) authorize(tools toolset) func(*http.Request, transport.Message) (
 		if called != nil {
 			wants = called.wants
 		}
-		found, err := h.Members.Authenticate(ctx, bearer, wants, web.RequestID(ctx))
+		authenticate := func(ctx context.Context) (access.Authenticated, error) {
+			return h.Members.Authenticate(ctx, bearer, wants, web.RequestID(ctx))
+		}
+		found, err := authenticate(ctx)
 		if err != nil {
 			return ctx, h.refused(err)
 		}
@@ -123,7 +126,9 @@ func (h *Host) authorize(tools toolset) func(*http.Request, transport.Message) (
 		if !holds(found.Actor, called.scopes) {
 			return ctx, h.lacking(called.scopes)
 		}
-		return withCall(ctx, h.begin(ctx, found, *called, true)), nil
+		c := h.begin(ctx, found, *called, true)
+		c.again = authenticate
+		return withCall(ctx, c), nil
 	}
 }
 

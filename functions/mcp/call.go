@@ -19,6 +19,8 @@ type call struct {
 
 	asked   *mcp.CallToolRequest // the request of the SDK
 	limited func() error         // waits for the limits
+	// again authenticates the call anew.
+	again func(context.Context) (access.Authenticated, error)
 }
 
 type callKey struct{}

@@ -48,6 +48,8 @@ type Host struct {
 	Uploads   Uploads
 	Views     Views
 	Links     Links
+	Threads   Threads
+	Waits     Waits
 	// Comparisons compares revisions.
 	Comparisons Comparisons
 }

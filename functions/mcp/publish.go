@@ -8,13 +8,16 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"vitrine/functions/wire"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/manual"
 	"vitrine/shared/platform/media"
+	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/edit"
+	"vitrine/shared/publishing/feedback"
 	"vitrine/shared/publishing/lint"
 )
 
@@ -54,6 +57,28 @@ func publishOut() *jsonschema.Schema {
 	)
 }
 
+// revisedOut is publishOut with what became of the threads that a call addresses. Their form is left out, because the list
+// of tools has to be short.
+func revisedOut() *jsonschema.Schema {
+	s := publishOut()
+	for _, name := range []string{"addressed", "skipped"} {
+		s.Properties[name] = &jsonschema.Schema{Type: "array"}
+		s.PropertyOrder = append(s.PropertyOrder, name)
+	}
+	return s
+}
+
+// addressing are the arguments of tools that publish a revision.
+type addressing struct {
+	Addresses []contract.AddressThread `json:"addresses"`
+}
+
+func addresses() *jsonschema.Schema {
+	of := func(kind string) *jsonschema.Schema { return &jsonschema.Schema{Type: kind} }
+	one := object(with("thread_id", of("string")), with("seq", of("integer")), may("note", of("string")))
+	return told(list(one, 0, limits.AddressedThreads), "Threads that it deals with, with seq as catch_up told it.")
+}
+
 type publishInput struct {
 	Title string     `json:"title"`
 	Body  string     `json:"body"`
@@ -73,7 +98,7 @@ func (h *Host) publishArtifact() *tool {
 		card:      true,
 		operation: idempotency.CreateSession,
 	}, func(ctx context.Context, c *call, in publishInput) (result, error) {
-		out, err := h.Edits.Publish(ctx, c.Actor, c.edit(), in.Title, edit.Text{Body: in.Body, Mode: in.Mode})
+		out, err := h.Edits.Publish(ctx, c.Actor, c.edit(nil), in.Title, edit.Text{Body: in.Body, Mode: in.Mode})
 		return h.published(c, out, err, true)
 	})
 }
@@ -82,6 +107,7 @@ type reviseInput struct {
 	Artifact id.Artifact `json:"artifact_id"`
 	Body     string      `json:"body"`
 	Mode     media.Mode  `json:"render_mode"`
+	addressing
 }
 
 func (h *Host) addRevision() *tool {
@@ -92,12 +118,17 @@ func (h *Host) addRevision() *tool {
 			"The same text again makes no revision.",
 		scopes: both,
 		input: object(with("artifact_id", artifactID()), with("body", h.body()), with("render_mode", renderMode()),
-			may("idempotency_key", key())),
-		output:    publishOut(),
+			may("addresses", addresses()), may("idempotency_key", key())),
+		output:    revisedOut(),
 		card:      true,
 		operation: idempotency.CreateSession,
 	}, func(ctx context.Context, c *call, in reviseInput) (result, error) {
-		out, err := h.Edits.Revise(ctx, c.Actor, c.edit(), c.Artifact, in.Artifact, edit.Text{Body: in.Body, Mode: in.Mode})
+		all, err := in.threads()
+		if err != nil {
+			return result{}, err
+		}
+		main := edit.Text{Body: in.Body, Mode: in.Mode}
+		out, err := h.Edits.Revise(ctx, c.Actor, c.edit(all), c.Artifact, in.Artifact, main)
 		return h.published(c, out, err, false)
 	})
 }
@@ -110,6 +141,7 @@ type editInput struct {
 		New string `json:"new_string"`
 		All bool   `json:"replace_all"`
 	} `json:"edits"`
+	addressing
 }
 
 func (h *Host) multiEdit() *tool {
@@ -128,30 +160,41 @@ func (h *Host) multiEdit() *tool {
 			with("artifact_id", artifactID()),
 			with("path", filePath()),
 			with("edits", list(passage, 1, 100)),
+			may("addresses", addresses()),
 			may("idempotency_key", key()),
 		),
-		output:    publishOut(),
+		output:    revisedOut(),
 		card:      true,
 		operation: idempotency.CreateSession,
 	}, func(ctx context.Context, c *call, in editInput) (result, error) {
+		all, err := in.threads()
+		if err != nil {
+			return result{}, err
+		}
 		edits := make([]edit.Replacement, len(in.Edits))
 		for i, e := range in.Edits {
 			edits[i] = edit.Replacement{Old: e.Old, New: e.New, All: e.All}
 		}
-		out, err := h.Edits.Edit(ctx, c.Actor, c.edit(), c.Artifact, in.Artifact, in.Path, edits)
+		out, err := h.Edits.Edit(ctx, c.Actor, c.edit(all), c.Artifact, in.Artifact, in.Path, edits)
 		return h.published(c, out, err, false)
 	})
 }
 
 func filePath() *jsonschema.Schema { return told(text(1, 4096), "As read_artifact lists it.") }
 
+// threads returns the threads that a call addresses, as the core takes them.
+func (a addressing) threads() ([]artifact.Address, error) {
+	return feedback.Addresses(wire.Addresses(a.Addresses))
+}
+
 // edit returns the call as a request to the core.
-func (c *call) edit() edit.Request {
+func (c *call) edit(addresses []artifact.Address) edit.Request {
 	return edit.Request{
 		Client:      c.wants.Client,
 		Derived:     c.derived,
 		Fingerprint: c.print,
 		Record:      c.Record,
+		Addresses:   addresses,
 		Permit:      c.permit,
 	}
 }
@@ -178,12 +221,16 @@ func (h *Host) published(c *call, r edit.Result, err error, fresh bool) (result,
 			ReusedBytes:   r.Stats.ReusedBytes,
 		},
 	}
+	out.Addressed, out.Skipped = wire.Closed(p.Closed)
 	line := p.Title + ": " + p.PrivateURL
 	if !r.Changed {
 		line = "Nothing changed, so there is no new revision. " + line
 	}
 	if fresh {
 		line += " (private; set_visibility makes a link for people without an account)"
+	}
+	if n := len(out.Skipped); n > 0 {
+		line += fmt.Sprintf(" (%d of the threads stay as they were; skipped tells why)", n)
 	}
 	nudge := h.nudge(p.ExpiresAt)
 	if c.Artifact != nil && !c.Artifact.PinnedAt.IsZero() {

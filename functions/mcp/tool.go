@@ -27,7 +27,9 @@ type tool struct {
 	effect effect
 	input  *jsonschema.Schema // schema of an object
 	output *jsonschema.Schema // schema; nil: none is announced
-	card   bool               // clients with apps show the card with the result
+	// feedback reads the counts of the artifact's threads with the token.
+	feedback bool
+	card     bool // clients with apps show the card with the result
 
 	// operation makes repetitions of a call get the same answer. They are recognised by the caller's idempotency key,
 	// or by one that is derived from the call. Empty: repeating the tool does no harm.
@@ -64,6 +66,7 @@ func (e effect) annotations(title string) *mcp.ToolAnnotations {
 type subject struct {
 	Artifact id.Artifact `json:"artifact_id"`
 	Session  id.Session  `json:"upload_session_id"`
+	Thread   id.Thread   `json:"thread_id"`
 	Key      string      `json:"idempotency_key"`
 }
 
@@ -106,7 +109,11 @@ func (t toolset) invoked(m transport.Message) *invocation {
 	var s subject
 	// The error is dropped, because checkArguments reports arguments that do not fit.
 	_ = json.Unmarshal(p.Arguments, &s)
-	v := &invocation{tool: called, wants: access.Request{Artifact: s.Artifact, Session: s.Session}}
+	v := &invocation{tool: called, wants: access.Request{
+		Artifact: s.Artifact,
+		Session:  s.Session,
+		Feedback: called.feedback,
+	}}
 	if called.operation == "" {
 		return v
 	}

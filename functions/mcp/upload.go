@@ -32,6 +32,7 @@ type prepareInput struct {
 	Artifact   id.Artifact    `json:"artifact_id"`
 	Entrypoint string         `json:"entrypoint"`
 	Listing    bool           `json:"listing"`
+	App        *bool          `json:"app"`
 }
 
 type preparedFile struct {
@@ -64,6 +65,8 @@ func (h *Host) prepareUpload() *tool {
 			may("entrypoint", told(text(1, 4096), "The file that opens first; index.html, index.md or README.md where there is one.")),
 			may("listing", told(boolean(), "Open the list of files first, images as a gallery; so it is for several files of which "+
 				"none is named to open first.")),
+			may("app", told(boolean(), "Whether it is an app of one page, which answers for paths that no file has; left out, its "+
+				"pages decide.")),
 			may("idempotency_key", key()),
 		),
 		operation: idempotency.CreateSession,
@@ -91,6 +94,7 @@ func (p prepareInput) session() contract.CreateSession {
 		Title:      p.Title,
 		Entrypoint: cmp.Or(first, p.Files[0].Path),
 		Listing:    p.Listing || first == "" && len(p.Files) > 1,
+		App:        p.App,
 		Files:      make([]contract.DeclaredFile, len(p.Files)),
 	}
 	for i, f := range p.Files {
@@ -157,6 +161,7 @@ func quoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\
 
 type sessionInput struct {
 	Session id.Session `json:"upload_session_id"`
+	addressing
 }
 
 func (h *Host) publishUpload() *tool {
@@ -167,18 +172,22 @@ func (h *Host) publishUpload() *tool {
 		description: "Verify the files of an upload session and publish them. Calling it again gives the same result.",
 		scopes:      both,
 		effect:      effect{repeatable: true},
-		input:       object(with("upload_session_id", sessionID())),
-		output:      publishOut(),
+		input:       object(with("upload_session_id", sessionID()), may("addresses", addresses())),
+		output:      revisedOut(),
 		card:        true,
 		operation:   idempotency.FinalizeSession,
 		target:      named,
 		fixed:       func(s subject) string { return "mcp-publish:" + named(s) },
-	}, func(ctx context.Context, c *call, _ sessionInput) (result, error) {
+	}, func(ctx context.Context, c *call, in sessionInput) (result, error) {
+		all, err := in.threads()
+		if err != nil {
+			return result{}, err
+		}
 		if c.Session == nil || c.Session.Workspace != c.Actor.Workspace.ID {
 			return result{}, fault.New(fault.NotFound,
 				"no such upload session in this workspace; call prepare_upload")
 		}
-		out, err := h.Edits.Finish(ctx, c.Actor, c.edit(), c.Session, c.Entries)
+		out, err := h.Edits.Finish(ctx, c.Actor, c.edit(all), c.Session, c.Entries)
 		return h.published(c, out, err, c.Session.New)
 	})
 }

@@ -27,7 +27,8 @@ import (
 var allTools = []string{
 	"publish_artifact", "add_revision", "multi_edit", "list_artifacts", "read_artifact", "read_file", "list_revisions",
 	"delete_artifact", "update_display_metadata", "set_visibility", "create_revision_link", "list_access_links",
-	"revoke_access_link", "whoami", "prepare_upload", "publish_upload", "diff_revisions",
+	"revoke_access_link", "whoami", "prepare_upload", "publish_upload", "diff_revisions", "catch_up",
+	"answer_feedback",
 }
 
 const tides = `<!doctype html><html lang="en"><title>Tides</title><p>High water at six`
@@ -109,6 +110,7 @@ func usesEveryTool(t *testing.T, p *harness.BackendEnv) {
 	if do("update_display_metadata", of(map[string]any{"title": "Water"}), &named); named.Title != "Water" {
 		t.Errorf("it is called %+v", named)
 	}
+	discusses(t, who, do, made.ArtifactID, revised.RevisionID)
 	shares(t, p, do, of, revised.RevisionID, edited.RevisionID)
 	uploadsAndReads(t, s, do)
 	var gone contract.DeletedArtifact
@@ -221,7 +223,7 @@ func TestAToolNeedsItsScopes(t *testing.T) {
 	needs := map[string]string{
 		"whoami": "", "list_artifacts": "read", "read_artifact": "read", "read_file": "read", "list_revisions": "read",
 		"diff_revisions": "read", "delete_artifact": "publish", "update_display_metadata": "publish",
-		"revoke_access_link": "publish",
+		"revoke_access_link": "publish", "catch_up": "read", "answer_feedback": "publish",
 	}
 	for _, has := range []credential.Scope{"", credential.Read, credential.Publish} {
 		scopes := []credential.Scope{credential.Admin}
@@ -258,9 +260,10 @@ func TestAToolNeedsItsScopes(t *testing.T) {
 func TestNoToolReachesAnotherWorkspace(t *testing.T) {
 	t.Parallel()
 	p := harness.NewBackendEnv(t, harness.Unlimited)
-	owner, _ := connected(t, p)
+	owner, who := connected(t, p)
 	other, _ := connected(t, p)
 	made := owner.page(t, "Theirs", tides)
+	thread := harness.WriteAs(t, who, made.ArtifactID, contract.CreateThread{Body: "Which unit?"}).ID
 	link := call[contract.Visibility](t, owner, "set_visibility",
 		map[string]any{"artifact_id": made.ArtifactID, "visibility": "unlisted"})
 	ready := call[contract.MCPUpload](t, owner, "prepare_upload",
@@ -286,6 +289,8 @@ func TestNoToolReachesAnotherWorkspace(t *testing.T) {
 		"revoke_access_link":      {map[string]any{"access_link_id": link.AccessLinkID}, fault.NotFound},
 		"publish_upload":          {map[string]any{"upload_session_id": ready.UploadSessionID}, fault.NotFound},
 		"diff_revisions":          {a, fault.NotFound},
+		"catch_up":                {a, fault.ArtifactNotFound},
+		"answer_feedback":         {with(map[string]any{"thread_id": thread, "reply": "x"}), fault.ArtifactNotFound},
 		"prepare_upload": {with(map[string]any{"title": "x",
 			"files": []map[string]any{{"path": "a.txt", "size_bytes": 0}}}), fault.ArtifactNotFound},
 	} {
