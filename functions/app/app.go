@@ -41,6 +41,7 @@ type Host struct {
 	Uploads     Uploads
 	Links       Links
 	Views       Views
+	Feedback    Feedback
 	Live        Live
 	Comparisons Comparisons
 	Reports     Reports
@@ -148,6 +149,7 @@ func (h *Host) routes() []route {
 		h.artifactRoutes(),
 		h.uploadRoutes(),
 		h.viewerRoutes(),
+		h.feedbackRoutes(),
 		h.comparisonRoutes(),
 		h.linkRoutes(),
 		h.visibilityRoutes(),

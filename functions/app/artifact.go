@@ -63,6 +63,7 @@ type shownArtifact struct {
 	at        url.Values        // cursors of the pages of links and revisions
 	revisions []artifact.Revision
 	links     []link.Link
+	feedback  pages.Feedback
 
 	moreRevisions, moreLinks string // cursors of the next pages; empty: there are none
 }
@@ -88,6 +89,7 @@ func (h *Host) readArtifact(
 			s.revisions, s.moreRevisions, err = h.Artifacts.Revisions(ctx, v.Actor, a, p)
 			return err
 		},
+		func() error { s.feedback = h.openFeedback(ctx, v, a); return nil },
 	)
 }
 
@@ -106,6 +108,8 @@ func (h *Host) showArtifact(
 	p.Layout = v.layout("/artifacts")
 	p.Artifact = h.artifactRow(a.Artifact)
 	p.Once = once()
+	p.APIURL = h.Origins.API
+	p.Feedback = a.feedback
 	p.Entrypoint = a.Entrypoint
 	p.Files = a.FileCount
 	p.Size = a.Size

@@ -32,12 +32,12 @@ func (h *Host) artifactListRoutes() []route {
 func (h *Host) artifacts(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	asked := r.URL.Query()
 	p := pages.Artifacts{
-		Layout: v.layout(artifactsPath),
-		APIURL: h.Origins.API,
-		AppURL: h.Origins.App,
-		MCPURL: h.Origins.MCP,
-		Search: searchOf(asked),
-		Chosen: asked.Get("choose") == "all",
+		Layout:  v.layout(artifactsPath),
+		APIURL:  h.Origins.API,
+		AppURL:  h.Origins.App,
+		Connect: h.connect(),
+		Search:  searchOf(asked),
+		Chosen:  asked.Get("choose") == "all",
 	}
 	var err error
 	if p.Search == (pages.Search{}) {

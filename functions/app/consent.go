@@ -3,6 +3,8 @@ package app
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"html/template"
 	"net/http"
 	"net/url"
@@ -28,7 +30,7 @@ func (h *Host) consentRoutes() []route {
 // meets reports whether a member may let an app in. While a workspace is being deleted only our own may be, because the
 // command line can cancel that.
 func meets(v browserSession, c oauth.Consent) bool {
-	return c.Client.FirstParty || !v.Actor.Workspace.Deleting()
+	return c.Client.FirstParty && c.Client.ID != oauth.Helper || !v.Actor.Workspace.Deleting()
 }
 
 // consentPage shows an app that asks to act for the member.
@@ -42,6 +44,9 @@ func (h *Host) consentPage(w http.ResponseWriter, r *http.Request, v browserSess
 	if !meets(v, c) {
 		redirect(w, deletionPath)
 		return nil
+	}
+	if c.Client.ID == oauth.Helper && afterCLI(r) {
+		return h.letHelperIn(w, r, v, request)
 	}
 	return h.page(w, http.StatusOK, pages.Consent{
 		Layout:      v.layout(""),
@@ -58,6 +63,34 @@ func (h *Host) consentPage(w http.ResponseWriter, r *http.Request, v browserSess
 	})
 }
 
+// helperSeconds is how long after the command line the helper of the same machine is let in without a question.
+const helperSeconds = 120
+
+// sessionMark returns a mark of the browser's session, which tells nothing of it.
+func sessionMark(r *http.Request) string {
+	sum := sha256.Sum256([]byte("helper\x00" + cookie(r, sessionCookie)))
+	return hex.EncodeToString(sum[:])
+}
+
+// afterCLI reports whether the member has just let the command line in, in this session, and a program of the machine has
+// opened this page, not a site. The command line can do more than the helper, so that a second question would tell the
+// member nothing.
+func afterCLI(r *http.Request) bool {
+	return r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Site") == "none" &&
+		cookie(r, helperCookie) == sessionMark(r)
+}
+
+// letHelperIn answers the helper without a question, once.
+func (h *Host) letHelperIn(w http.ResponseWriter, r *http.Request, v browserSession, request string) error {
+	safe, err := answerOf(r.Context(), v.Actor, request, h.Apps.Allow)
+	if err != nil {
+		return err
+	}
+	dropCookie(w, helperCookie)
+	redirect(w, string(safe))
+	return nil
+}
+
 func (h *Host) allowApp(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 	return h.answerApp(w, r, v, form["req"], h.Apps.Allow, true)
 }
@@ -66,11 +99,23 @@ func (h *Host) denyApp(w http.ResponseWriter, r *http.Request, v browserSession,
 	return h.answerApp(w, r, v, form["req"], h.Apps.Deny, false)
 }
 
+// answerer answers an app's request, and returns the address that leads back to the app.
+type answerer func(ctx context.Context, by credential.Actor, request string) (string, error)
+
+// answerOf returns where the browser goes once an app's request is answered.
+func answerOf(ctx context.Context, by credential.Actor, request string, answer answerer) (template.URL, error) {
+	to, err := answer(ctx, by, request)
+	if err != nil {
+		return "", consentOver(err)
+	}
+	return leaving(to)
+}
+
 // answerApp answers an app, and shows a page that leads the browser back to it. A redirect would not do, because the
 // form-action policy blocks one from a form to another origin.
 func (h *Host) answerApp(
 	w http.ResponseWriter, r *http.Request, v browserSession, request string,
-	answer func(context.Context, credential.Actor, string) (string, error), allowed bool,
+	answer answerer, allowed bool,
 ) error {
 	web.RedactSecret(r.Context(), request)
 	c, err := h.Apps.Consent(r.Context(), request)
@@ -80,13 +125,12 @@ func (h *Host) answerApp(
 	if !meets(v, c) {
 		return v.Actor.Workspace.RefuseDeleting()
 	}
-	to, err := answer(r.Context(), v.Actor, request)
-	if err != nil {
-		return consentOver(err)
-	}
-	safe, err := leaving(to)
+	safe, err := answerOf(r.Context(), v.Actor, request, answer)
 	if err != nil {
 		return err
+	}
+	if allowed && c.Client.ID == oauth.CLI {
+		setCookie(w, helperCookie, sessionMark(r), helperSeconds)
 	}
 	return h.page(w, http.StatusOK, pages.Leave{
 		Client:  c.Client.Name,

@@ -20,7 +20,7 @@ var queries = map[string]string{
 func pagesFor[T endpoint]() (paths []string) {
 	s := newServices()
 	ids := strings.NewReplacer("{artifactId}", artifactID, "{linkId}", shareID, "{keyId}", keyID, "{grantId}", grantID,
-		"{registrationId}", agentID, "{delegationId}", string(s.linked[0].ID()), "{workspaceId}", string(strangerID))
+		"{threadId}", openThread, "{registrationId}", agentID, "{delegationId}", string(s.linked[0].ID()), "{workspaceId}", string(strangerID))
 	h, _ := s.host()
 	for _, r := range h.routes() {
 		if _, is := r.handle.(T); is && r.method == http.MethodGet && r.path != deletionPath {
@@ -63,8 +63,13 @@ var forms = map[string]form{
 	artifactPage + "/links":         {fields: url.Values{"once": {formName}, "shows": {"share"}, "ends": {"24h"}}},
 	linkPath + "/address":           {fields: url.Values{}},
 	linkPath + "/revoke":            {url.Values{}, artifactPage + "#links", "RevokeLink " + shareID},
-	restorePath:                     {onlyNamed, artifactPage + "#revisions", "Restore " + artifactID + " " + oldID},
-	selectionPath:                   {fields: url.Values{"do": {"pin"}, "once": {formName}, chosenField + artifactID: {"on"}}},
+	threadsPage:                     {fields: url.Values{"about": {"artifact"}, "body": {"Which unit?"}, "once": {formName}}},
+	threadsPage + "/" + openThread: {
+		url.Values{"reply": {"Metres"}, "once": {formName}}, threadsPage + "#" + openThread, "Answer " + openThread,
+	},
+	threadsPage + "/" + openThread + "/delete": {onlyNamed, threadsPage, "Answer " + openThread},
+	restorePath:   {onlyNamed, artifactPage + "#revisions", "Restore " + artifactID + " " + oldID},
+	selectionPath: {fields: url.Values{"do": {"pin"}, "once": {formName}, chosenField + artifactID: {"on"}}},
 
 	"/settings": {
 		url.Values{"name": {"Bay Survey"}, "days": {"5"}, "once": {formName}}, "/settings", "UpdateSettings Bay Survey",
@@ -156,15 +161,19 @@ func TestAFormThatIsSentTwiceIsOneCommand(t *testing.T) {
 		artifactPage + "/lockdown/lift": "access_link.lockdown.lift " + artifactID,
 		selectionPath:                   "web.artifact.pin " + artifactID,
 		restorePath:                     "web.artifact.revision.restore " + artifactID + "/" + oldID,
-		"/settings":                     "workspace.settings.update ",
-		"/settings/export":              "workspace.export.create ",
-		"/keys":                         "api_key.create ",
-		"/keys/" + keyID + "/revoke":    "api_key.revoke " + keyID,
-		"/claim/confirm":                "ephemeral.claim ",
-		billingPath + "/checkout":       "billing.checkout.create ",
-		"/admin/lockdowns":              "platform.lockdown.set ",
-		"/admin/lockdowns/lift":         "platform.lockdown.lift " + artifactID,
-		planPath(strangerID):            "billing.set_plan_override " + string(strangerID),
+		threadsPage:                     "feedback.create " + artifactID,
+		threadsPage + "/" + openThread:  "feedback.answer " + openThread,
+
+		threadsPage + "/" + openThread + "/delete": "feedback.answer " + openThread,
+		"/settings":                  "workspace.settings.update ",
+		"/settings/export":           "workspace.export.create ",
+		"/keys":                      "api_key.create ",
+		"/keys/" + keyID + "/revoke": "api_key.revoke " + keyID,
+		"/claim/confirm":             "ephemeral.claim ",
+		billingPath + "/checkout":    "billing.checkout.create ",
+		"/admin/lockdowns":           "platform.lockdown.set ",
+		"/admin/lockdowns/lift":      "platform.lockdown.lift " + artifactID,
+		planPath(strangerID):         "billing.set_plan_override " + string(strangerID),
 	}
 	for path, f := range everyForm {
 		if !f.fields.Has("once") {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"vitrine/shared/platform/media"
+	"vitrine/shared/publishing/tree"
 	"vitrine/shared/publishing/view"
 )
 
@@ -31,7 +32,7 @@ func frameAt(v view.View, place string) string {
 		return v.Frame
 	case file:
 		return v.Location.Of(path).Frame() + at
-	case page != "" && v.Location.IsOwn(): // where pages choose what they show by the path as it was asked for
+	case v.Location.IsOwn() && (page != "" || routed(v, path)): // where pages see the path as it was asked for
 		return v.Location.Of(path).Bytes + at
 	case v.Tree.HasFolder(path):
 		return v.Location.Folder(path) + at
@@ -50,6 +51,11 @@ func ownFrameAt(v view.View, place string) string {
 	}
 	v.Location, v.Frame = at, v.Revision.Frame(at)
 	return frameAt(v, place)
+}
+
+// routed reports whether the entrypoint of an app answers for a path.
+func routed(v view.View, path string) bool {
+	return v.Revision.App.Is() && tree.CheckStoredPath(strings.TrimSuffix(path, "/")) == nil
 }
 
 // framed reports whether a frame shows what a view opens.

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 
@@ -91,6 +92,12 @@ func TestAPageIsFramedByThePathThatWasAskedFor(t *testing.T) {
 		if got := "/" + strings.TrimPrefix(ownFrameAt(v, c.place), own.Of("").Bytes); got != c.own {
 			t.Errorf("at its own origin %q is %s, want %s", c.place, got, c.own)
 		}
+		v.Revision.App = artifact.FoundApp
+		routed := map[string]string{"ports": "/ports", "none": "/none"}
+		if got := "/" + strings.TrimPrefix(ownFrameAt(v, c.place), own.Of("").Bytes); got != cmp.Or(routed[c.place], c.own) {
+			t.Errorf("in an app at its own origin %q is %s", c.place, got)
+		}
+		v.Revision.App = artifact.NoApp
 		got := strings.NewReplacer(shared.Folder(""), "/r", strings.TrimSuffix(shared.Of("").Bytes, "/"), "/v").
 			Replace(frameAt(v, c.place))
 		if got != c.shared {

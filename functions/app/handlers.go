@@ -65,6 +65,7 @@ func (h *Host) home(w http.ResponseWriter, r *http.Request) error {
 		APIURL:       h.Origins.API,
 		AppURL:       h.Origins.App,
 		SignIn:       signInPath("/"),
+		Connect:      h.connect(),
 		AccountsOnly: h.AccountsOnly,
 		Windows:      strings.Contains(r.UserAgent(), "Windows"),
 	})

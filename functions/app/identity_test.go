@@ -149,7 +149,7 @@ func TestT43NoPageCanBeFramedOrRunForeignCode(t *testing.T) {
 			t.Errorf("%s is open to other origins", path)
 		}
 		if strings.HasPrefix(path, "/v/") && (r.Header.Get("Referrer-Policy") != "no-referrer" ||
-			!strings.Contains(policy, "form-action 'none'")) {
+			!strings.Contains(policy, "form-action 'self'")) {
 			t.Errorf("%s: %v", path, r.Header)
 		}
 		secretive := slices.ContainsFunc([]string{"/claim", agentPath, "/device", "/oauth", "/api/auth", "/admin"},

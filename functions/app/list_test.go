@@ -14,7 +14,7 @@ import (
 func TestListsGoOnOnFurtherPages(t *testing.T) {
 	const older, newest = ">Older</a>", ">Newest</a>"
 	for path, list := range map[string]string{
-		"/keys": "after", "/keys/ended": "after", "/access-links": "after",
+		"/keys": "after", "/keys/ended": "after", "/access-links": "after", "/feedback": "after",
 		artifactPage: "links", artifactPage + "?": "revisions", "/connections": "agents", "/connections?": "apps",
 	} {
 		path = strings.TrimSuffix(path, "?")

@@ -76,7 +76,7 @@ func (h *Host) pollShare(w http.ResponseWriter, r *http.Request) (live.Answer, e
 }
 
 // pollMember answers a browser that is signed out like one of another workspace.
-func (h *Host) pollMember(_ http.ResponseWriter, r *http.Request) (live.Answer, error) {
+func (h *Host) pollMember(w http.ResponseWriter, r *http.Request) (live.Answer, error) {
 	shown := id.Revision(r.URL.Query().Get("revision_id"))
 	if _, err := shown.Bits(); err != nil {
 		return live.Answer{}, fault.New(fault.InvalidRequest, "The query must have a revision_id.")
@@ -88,5 +88,9 @@ func (h *Host) pollMember(_ http.ResponseWriter, r *http.Request) (live.Answer, 
 	if err != nil {
 		return live.Answer{}, err
 	}
-	return h.Live.Member(r.Context(), v.Actor, pathArtifact(r), shown)
+	answer, err := h.Live.Member(r.Context(), v.Actor, pathArtifact(r), shown)
+	if err == nil {
+		w.Header().Set("Vitrine-Feedback", strconv.FormatInt(answer.Feedback, 10))
+	}
+	return answer, err
 }

@@ -23,8 +23,10 @@ type fakeLive struct {
 	pointer *view.Pointer
 	pinned  bool
 	claimed bool
-	err     error
-	asked   string
+	// feedback is the newest change of threads.
+	feedback int64
+	err      error
+	asked    string
 }
 
 func (f *fakeLive) Share(_ context.Context, public id.Public, blob string, shown id.Revision) (live.Answer, error) {
@@ -44,6 +46,13 @@ func (f *fakeLive) set(p *view.Pointer) {
 	f.pointer = p
 }
 
+// discuss makes a change of threads the newest.
+func (f *fakeLive) discuss(seq int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.feedback = seq
+}
+
 func (f *fakeLive) claim() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -57,7 +66,7 @@ func (f *fakeLive) answer(asked string, shown id.Revision) (live.Answer, error) 
 	if f.err != nil {
 		return live.Answer{}, f.err
 	}
-	answer := live.Answer{Wait: limits.LiveWait, Follows: !f.pinned, Claimed: f.claimed}
+	answer := live.Answer{Wait: limits.LiveWait, Follows: !f.pinned, Claimed: f.claimed, Feedback: f.feedback}
 	if f.pointer != nil && f.pointer.RevisionID != shown {
 		answer.Pointer = f.pointer
 	}

@@ -98,8 +98,8 @@ func TestTheKeyboardReachesEveryControl(t *testing.T) {
 	server.enter(p)
 	for _, path := range []string{ // one for each template
 		"/", "/signed-out", "/dashboard", "/artifacts?q=tide&state=pinned", selectionPath + "?do=delete&artifact=" + artifactID,
-		artifactPage, artifactPage + "/delete", "/access-links", "/v/" + artifactID, comparisonPage, "/keys", "/connections",
-		"/audit", "/billing", "/settings", "/claim", agentPath, "/device", "/oauth/consent?req=abc",
+		artifactPage, artifactPage + "/delete", "/access-links", "/v/" + artifactID, panelPage, inboxPath, threadsPage,
+		comparisonPage, "/keys", "/connections", "/audit", "/billing", "/settings", "/claim", agentPath, "/device", "/oauth/consent?req=abc",
 	} {
 		p.Go(server.appURL + path)
 		want := browser.Eval[int](&p.Document, reach+".length")

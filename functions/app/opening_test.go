@@ -25,7 +25,7 @@ func TestNothingComesBetweenAPageAndItsFrame(t *testing.T) {
 		{"a link", g.link(blob, g.shows("Seals", "plain", "report.html", htmlType)),
 			[]string{"exhibit.js", "resolve", "viewer.js", "vitrine.css"}, visitor},
 		{"a member's page", server.appURL + "/v/" + artifactID,
-			[]string{"exhibit.js", "private.js", "vitrine.css"}, member},
+			[]string{"exhibit.js", "private.js", "threads.css", "vitrine.css"}, member},
 	} {
 		s.by.Go(s.url)
 		s.by.Wait(order + `.includes("panel.js")`)

@@ -27,11 +27,11 @@ func (h *Host) overviewRoutes() []route {
 
 func (h *Host) dashboard(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	p := pages.Overview{
-		Layout: v.layout("/dashboard"),
-		APIURL: h.Origins.API,
-		AppURL: h.Origins.App,
-		MCPURL: h.Origins.MCP,
-		Limits: h.limits(v),
+		Layout:  v.layout("/dashboard"),
+		APIURL:  h.Origins.API,
+		AppURL:  h.Origins.App,
+		Connect: h.connect(),
+		Limits:  h.limits(v),
 	}
 	err := async.All(func() error {
 		list, _, err := h.Artifacts.ListAll(r.Context(), v.Actor, artifact.Page{Limit: recent})

@@ -22,7 +22,7 @@ import (
 )
 
 // openPanel opens the panel of a viewer with everything that folds.
-const openPanel = `(document.querySelectorAll(".drawer, .fold").forEach(d => d.open = true), true)`
+const openPanel = `(document.querySelectorAll(".drawer:not([data-part=feedback]), .fold").forEach(d => d.open = true), true)`
 
 func packed(b artifact.Availability) func(*contract.Resolved) {
 	return func(r *contract.Resolved) { r.AgentView.Bundle = wire.Bundle(b) }
@@ -70,10 +70,10 @@ func lookAtPanel(t *testing.T, p *browser.Page, name string, width int64) {
 	for _, bad := range browser.Eval[[]string](&p.Document, low) {
 		t.Errorf("%s: too low for a finger: %s", name, bad)
 	}
-	if wide := browser.Eval[int](&p.Document, `Math.max(document.documentElement.scrollWidth, document.querySelector(".sheet").getBoundingClientRect().right)`); int64(wide) > width {
+	if wide := browser.Eval[int](&p.Document, `Math.max(document.documentElement.scrollWidth, document.querySelector(".drawer[open] .sheet").getBoundingClientRect().right)`); int64(wide) > width {
 		t.Errorf("%s is %d px wide", name, wide)
 	}
-	if over := browser.Eval[int](&p.Document, `(s => s.scrollWidth - s.clientWidth)(document.querySelector(".sheet"))`); over > 0 {
+	if over := browser.Eval[int](&p.Document, `(s => s.scrollWidth - s.clientWidth)(document.querySelector(".drawer[open] .sheet"))`); over > 0 {
 		t.Errorf("%s: the sheet scrolls sideways by %d px", name, over)
 	}
 	lookInThemes(t, p, name, width)
@@ -354,7 +354,7 @@ func TestThePrivatePanelNeedsNoScript(t *testing.T) {
 	p.Click(".drawer > summary")
 	p.WaitText("Download everything")
 	got := browser.Eval[[]string](&p.Document,
-		`[...document.querySelectorAll(".sheet a")].map(a => a.pathname + a.search)`)
+		`[...document.querySelectorAll('[data-part="drawer"] .sheet a')].map(a => a.pathname + a.search)`)
 	want := []string{
 		"/v/scripts/report.html", "/v/scripts/data/counts.csv", "/b/token", "/v/" + artifactID, "/v/" + artifactID + "?revision=" + oldID,
 		artifactPage, artifactPage, "/report?artifact=" + artifactID,

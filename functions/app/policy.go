@@ -23,6 +23,9 @@ var earlyHash, openingHash = script.Hash(string(pages.Early)), script.Hash(strin
 // policyViewer is for viewers: they frame the content origin alone, and submit no forms.
 func policyViewer(content string) string { return policyShown(content, earlyHash, "'none'") }
 
+// policyMember is for the viewer of members, whose forms go to this host.
+func policyMember(content string) string { return policyShown(content, earlyHash, "'self'") }
+
 // policyLink is for the viewers of access links that have a form for browsers without scripts, which goes to this host.
 func policyLink(content string) string { return policyShown(content, openingHash, "'self'") }
 

@@ -24,6 +24,7 @@ import (
 	"vitrine/shared/publishing/abuse"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/comparison"
+	"vitrine/shared/publishing/feedback"
 	"vitrine/shared/publishing/link"
 	"vitrine/shared/publishing/live"
 	"vitrine/shared/publishing/sharing"
@@ -223,6 +224,29 @@ type Views interface {
 	) (view.View, error)
 	// FileURLs returns how to build the signed URLs of files of a published revision. It reads no state.
 	FileURLs(by credential.Actor, a *artifact.Artifact, r id.Revision) (func(path string) string, error)
+}
+
+// Feedback keeps threads about artifacts that Artifacts.Find read. Faults: artifact_not_found for what has ended or cannot be
+// seen, not_found for threads, database_unavailable.
+type Feedback interface {
+	// List is one page of threads by their last change; invalid_cursor for a cursor that is a day old or of another list.
+	List(
+		ctx context.Context, by credential.Actor, a *artifact.Artifact, sel feedback.Selection,
+	) (_ feedback.Listing, next string, _ error)
+	// Inbox is one page of the artifacts with open threads; invalid_cursor.
+	Inbox(ctx context.Context, by credential.Actor, p cursor.Page) (_ []feedback.InboxRow, next string, _ error)
+	// Thread is a thread with one page of its messages, by their age; invalid_cursor.
+	Thread(
+		ctx context.Context, by credential.Actor, a *artifact.Artifact, t id.Thread, at string,
+	) (_ feedback.Thread, _ []feedback.Message, next string, _ error)
+	// Create and Answer write. Faults besides: invalid_request, not_found for a revision or file, feedback_conflict,
+	// rate_limited_artifact with RetryAfter.
+	Create(
+		ctx context.Context, by credential.Actor, who feedback.Author, t feedback.Target, r feedback.Remark,
+	) (feedback.Thread, error)
+	Answer(
+		ctx context.Context, by credential.Actor, who feedback.Author, t feedback.Target, a feedback.Answer,
+	) (feedback.Thread, error)
 }
 
 // Comparisons tells what changed between two revisions of an artifact that Artifacts.Find read; not_found for what

@@ -58,8 +58,9 @@ func (h *Host) private(w http.ResponseWriter, r *http.Request, v browserSession)
 	if a.Lock != "" || v.Actor.Workspace.Lock != "" {
 		return explained{fault.New(fault.NotFound, "an operator closed the artifact"), shut(a.ID)}
 	}
-	w.Header().Set(policyHeader, policyViewer(h.framable(h.Origins.Of(a.ID))))
+	w.Header().Set(policyHeader, policyMember(h.framable(h.Origins.Of(a.ID))))
 	p := h.privatePage(a, v.Actor.Workspace.Name, r.URL.Query().Get("at"))
+	p.Feedback = a.shownFeedback(p.Panel)
 	if r.URL.Query().Has(filesQuery) {
 		p.First = viewerPath(a.ID, a.view.Revision.ID, a.view.Revision.ID == a.Current)
 	}
@@ -82,6 +83,7 @@ func (h *Host) privatePage(a *seenArtifact, workspace, place string) pages.Priva
 			Entrypoint: a.view.Revision.Entrypoint,
 			Source:     source,
 			Own:        ownFrameAt(a.view, place),
+			App:        a.view.Revision.App.Is(),
 			Framed:     source != a.view.Frame || framed(a.view),
 		},
 		Scripts:       a.view.Scripts,
@@ -154,6 +156,23 @@ type seenArtifact struct {
 	*artifact.Artifact
 	view      view.View
 	revisions []artifact.Revision
+	feedback  pages.Feedback
+}
+
+// shownFeedback returns the threads beside the revision on show, and its files to choose from.
+func (a *seenArtifact) shownFeedback(p pages.Panel) pages.Feedback {
+	f := a.feedback
+	f.Revision = string(a.view.Revision.ID)
+	f.Draft.Path = a.view.Revision.Entrypoint
+	for _, threads := range [][]pages.Thread{f.Open, f.Addressed, f.Resolved} {
+		for i := range threads {
+			threads[i].Viewer = f.Revision
+		}
+	}
+	for _, file := range p.Files {
+		f.Files = append(f.Files, file.Path)
+	}
+	return f
 }
 
 // seen reads an artifact, and then concurrently the revision to show and the list of all.
@@ -166,6 +185,7 @@ func (h *Host) seen(r *http.Request, v browserSession) (*seenArtifact, error) {
 	return s, async.All(
 		func() (err error) { s.view, err = h.seenRevision(r, v, a); return err },
 		func() (err error) { s.revisions, err = h.revisionsOf(r.Context(), v, a); return err },
+		func() error { s.feedback = h.viewerFeedback(r, v, a); return nil },
 	)
 }
 

@@ -53,15 +53,24 @@ var sentences = map[event.Action]string{
 	event.LinkRevoked:          "{by} revoked an access link {detail}",
 	event.VisibilityUpdated:    "{by} made {artifact} private, which ended all its access links",
 	event.ArtifactRenamed:      "{by} renamed an artifact to {artifact}",
-	event.ArtifactReported:     "{artifact} was reported",
-	event.ReportHandled:        "The operator handled a report of {target}",
-	event.LookedUp:             "The operator looked up {target}",
-	event.ContentOpened:        "The operator opened content of {artifact}: {detail}",
-	event.QuotaUpdated:         "The operator set how many workspaces are made in a minute: {detail}",
-	event.PlanUpdated:          "The plan of the workspace changed: {detail}",
-	event.DeletionRequested:    "{by} asked to delete the workspace {detail}",
-	event.DeletionCancelled:    "{by} kept the workspace, which was to be deleted {detail}",
-	event.DeletionDone:         "The workspace was deleted",
+	event.FeedbackCreated:      "{by} wrote about {artifact}",
+	event.FeedbackReplied:      "{by} replied in a thread about {artifact}",
+	event.FeedbackAddressed:    "{by} dealt with {threads} about {artifact}{revision}",
+	event.FeedbackResolved:     "{by} resolved a thread about {artifact}",
+	event.FeedbackReopened:     "{by} opened a thread about {artifact} again",
+	event.FeedbackDeleted:      "{by} deleted a thread about {artifact}",
+
+	event.FeedbackMessageDeleted: "{by} deleted a message about {artifact}",
+	event.FeedbackPolicy:         "{by} set feedback about {artifact}: {detail}",
+	event.ArtifactReported:       "{artifact} was reported",
+	event.ReportHandled:          "The operator handled a report of {target}",
+	event.LookedUp:               "The operator looked up {target}",
+	event.ContentOpened:          "The operator opened content of {artifact}: {detail}",
+	event.QuotaUpdated:           "The operator set how many workspaces are made in a minute: {detail}",
+	event.PlanUpdated:            "The plan of the workspace changed: {detail}",
+	event.DeletionRequested:      "{by} asked to delete the workspace {detail}",
+	event.DeletionCancelled:      "{by} kept the workspace, which was to be deleted {detail}",
+	event.DeletionDone:           "The workspace was deleted",
 }
 
 // story turns events into sentences. names has the names of the live API keys.
@@ -109,6 +118,12 @@ var fillings = map[string]func(story, event.Event) []pages.Part{
 		}
 		return []pages.Part{{Text: ", because " + e.Detail}}
 	},
+	"threads": func(_ story, e event.Event) []pages.Part {
+		if e.Detail == "" || e.Detail == "1" {
+			return []pages.Part{{Text: "a thread"}}
+		}
+		return []pages.Part{{Text: pages.Plain(e.Detail) + " threads"}}
+	},
 	"revision": func(_ story, e event.Event) []pages.Part {
 		if e.Number == 0 {
 			return nil
@@ -144,7 +159,8 @@ func titled(e event.Event) []pages.Part {
 		a = id.Artifact(e.Target.ID)
 	}
 	part := pages.Part{Text: e.Detail, Quoted: true}
-	if e.Action == event.VisibilityUpdated || e.Action == event.ArtifactReported { // their detail is no title
+	if e.Action == event.VisibilityUpdated || e.Action == event.ArtifactReported || e.Target.Type == event.OnThread ||
+		e.Action == event.FeedbackAddressed { // not titled
 		part = pages.Part{Text: string(a), Code: true}
 	}
 	if a != "" {
@@ -162,10 +178,13 @@ func detail(said string) []pages.Part {
 	return []pages.Part{{Text: pages.Plain(said)}}
 }
 
-// client returns our own command line by its name, and other OAuth clients by their id.
+// client returns our own command line and helper by their names, and other OAuth clients by their id.
 func client(c id.Client) []pages.Part {
-	if c == oauth.CLI {
+	switch c {
+	case oauth.CLI:
 		return []pages.Part{{Text: "Vitrine command line"}}
+	case oauth.Helper:
+		return []pages.Part{{Text: "Vitrine helper"}}
 	}
 	return []pages.Part{{Text: string(c), Code: true}}
 }

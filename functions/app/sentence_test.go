@@ -71,8 +71,11 @@ func TestEventsReadAsSentences(t *testing.T) {
 	published := on(event.ArtifactPublished, event.OnRevision, oldID, "Seals")
 	old := published
 	published.Artifact, published.Number = artifactID, 3
+	thread := on(event.FeedbackCreated, event.OnThread, "thr_1", "")
+	thread.Artifact = artifactID
 	for want, e := range map[string]event.Event{
-		"You published Seals</artifacts/" + artifactID + ">, revision 3": published,
+		"You wrote about " + artifactID + "</artifacts/" + artifactID + ">": thread,
+		"You published Seals</artifacts/" + artifactID + ">, revision 3":    published,
 		"You published Seals":                                                             old,
 		"An agent from claude.example got access":                                         on(event.DelegationCreated, event.OnDelegation, "d", "claude.example"),
 		"The app Vitrine command line was disconnected":                                   on(event.GrantRevoked, event.OnClient, "cli", ""),

@@ -74,6 +74,8 @@ type fakeServices struct {
 	accessLinks fakeLinks
 	views       fakeViews
 	comparisons fakeComparisons
+	feedback    *fakeFeedback
+	live        fakeLive
 	exports     fakeExports
 	agents      fakeAgents
 	apps        fakeApps
@@ -116,6 +118,7 @@ func newServices() *fakeServices {
 	s.accessLinks = fakeLinks{fakeServices: s}
 	s.views = fakeViews{fakeServices: s}
 	s.comparisons = fakeComparisons{fakeServices: s, files: sealFiles()}
+	s.feedback = newFeedback(s)
 	s.exports = fakeExports{fakeServices: s}
 	s.agents = fakeAgents{fakeServices: s}
 	s.apps = fakeApps{fakeServices: s, redirect: "https://client.example/cb?code=abc&state=xyz"}
@@ -188,8 +191,9 @@ func (s *fakeServices) host() (*Host, *bytes.Buffer) {
 		PutOrigin:   "http://localhost:8702",
 		Links:       &s.accessLinks,
 		Views:       &s.views,
-		Live:        &fakeLive{},
+		Live:        &s.live,
 		Comparisons: &s.comparisons,
+		Feedback:    s.feedback,
 		Exports:     &s.exports,
 		Agents:      &s.agents,
 		Apps:        &s.apps,

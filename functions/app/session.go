@@ -28,6 +28,7 @@ const (
 	signinCookie   = "__Host-signin"
 	attemptCookie  = "__Host-aclaim"
 	takeoverCookie = "__Host-takeover"
+	helperCookie   = "__Host-helper"
 )
 
 // browserSession is a member who is signed in, for one request.

@@ -201,6 +201,18 @@ var states = []state{
 	{name: "private", path: "/v/" + artifactID},
 	{name: "private-older", path: "/v/" + artifactID + "?revision=" + oldID},
 	{name: "private-odd", path: "/v/" + artifactID, set: odd},
+	{name: "inbox", path: inboxPath},
+	{name: "inbox-empty", path: inboxPath, set: nothing},
+	{name: "feedback", path: threadsPage, set: crowd},
+	{name: "feedback-empty", path: threadsPage + "?state=addressed", set: nothing},
+	{
+		name: "feedback-refused",
+		path: threadsPage,
+		act:  then(setProperty("about-lines", "checked", "true"), setProperty("remark-body", "value", `"Which unit?"`), sendRemark),
+	},
+	{name: "thread", path: threadsPage + "/" + quoteThread},
+	{name: "thread-addressed", path: threadsPage + "/" + addressedThread},
+	{name: "thread-delete", path: threadsPage + "/" + openThread + "/delete"},
 	{name: "compare", path: comparisonPage},
 	{name: "compare-lines", path: comparisonPage + "?view=unified"},
 	{name: "compare-split", path: comparisonPage + "?view=split"},
@@ -261,6 +273,12 @@ var states = []state{
 		set:  onDuty,
 		act:  then(setProperty("reason", "required", "false"), press(submit)),
 	},
+}
+
+// sendRemark sends the form of a new thread as a browser without scripts does.
+func sendRemark(p *browser.Page) {
+	browser.Eval[bool](&p.Document, `delete document.querySelector(".remark").dataset.draft`)
+	press(".remark button")(p)
 }
 
 // claimed waits until the token of the address was sent.

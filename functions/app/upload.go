@@ -66,7 +66,7 @@ func (h *Host) uploadPart(w http.ResponseWriter, v browserSession) *pages.Upload
 		policy = policyPage
 	}
 	w.Header().Set(policyHeader, uploading(policy, h.PutOrigin))
-	return &pages.Upload{Limits: h.limits(v), Rules: fileRules}
+	return &pages.Upload{Limits: h.limits(v), Rules: fileRules, OwnOrigins: h.Origins.Own != ""}
 }
 
 // callOf returns the command that a script carries out. body has the fields that make it another command.
@@ -119,7 +119,7 @@ func readFiles(w http.ResponseWriter, r *http.Request) (contract.CreateSession, 
 	var asked contract.CreateSession
 	for name, to := range map[string]any{
 		"artifact_id": &asked.ArtifactID, "title": &asked.Title, "entrypoint": &asked.Entrypoint,
-		"listing": &asked.Listing, "resumable": &asked.Resumable, "files": &asked.Files,
+		"listing": &asked.Listing, "app": &asked.App, "resumable": &asked.Resumable, "files": &asked.Files,
 	} {
 		if value, sent := members[name]; sent && json.Unmarshal(value, to) != nil {
 			return contract.CreateSession{}, fault.New(fault.InvalidRequest, "%s has another type in the contract.", name)

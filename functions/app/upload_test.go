@@ -13,6 +13,7 @@ import (
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/manual"
 )
 
 const (
@@ -190,5 +191,31 @@ func TestPagesThatPublishSendFilesToOneOriginMore(t *testing.T) {
 func TestTheEmptyOverviewOffersThreeWays(t *testing.T) {
 	body := page(t, "/dashboard", func(s *fakeServices) { s.empty = true })
 	expect.Has(t, "the overview", body, "Drop files or a folder here", `data-copies="install"`,
-		"curl -fsSL http://localhost:8704/install.sh | sh", "VITRINE_URL=http://localhost:8701 vitrine publish ./report")
+		"curl -fsSL http://localhost:8704/install.sh | sh", "VITRINE_URL=http://localhost:8701 vitrine publish ./report",
+		"There are two ways")
+	expect.Lacks(t, "without an MCP host, the overview", body, "vitrine connect", "mcp add")
+}
+
+func TestPagesSayHowAgentsAreConnected(t *testing.T) {
+	const mcp = "http://localhost:8705"
+	s := newServices()
+	s.empty = true
+	h, _ := s.host()
+	h.Origins.MCP = mcp
+	handler := h.Handler()
+	for path, body := range map[string]string{
+		"/":          text(t, send(handler, "GET", "/", "")),
+		"/dashboard": text(t, signedIn(handler, "GET", "/dashboard", nil)),
+		"/artifacts": text(t, signedIn(handler, "GET", "/artifacts", nil)),
+	} {
+		expect.Has(t, path, body, "VITRINE_URL=http://localhost:8701 vitrine connect", `data-copies="connect"`,
+			"<code>/mcp auth vitrine</code>, typed into Gemini CLI")
+		for _, c := range manual.Clients(mcp) {
+			expect.Has(t, path, body, c.Name+":", ">"+c.Add+"<", c.SignIn)
+		}
+		if strings.Index(body, "vitrine connect") > strings.Index(body, "claude mcp add") {
+			t.Errorf("%s names the commands of others first", path)
+		}
+	}
+	expect.Has(t, "the overview", text(t, signedIn(handler, "GET", "/dashboard", nil)), "There are three ways")
 }

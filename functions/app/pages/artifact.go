@@ -27,7 +27,9 @@ type ArtifactPage struct {
 	// Linked and Following describe links on other pages: Linked that some may not be over, Following that one is a share
 	// link that works.
 	Linked, Following bool
-	Upload            *Upload // nil: no revision can be published
+	Upload            *Upload  // nil: no revision can be published
+	Feedback          Feedback // with the open threads
+	APIURL            string
 	Once              string
 	Name              string // the title as it was typed
 	Error             string // what is wrong with it
@@ -128,6 +130,7 @@ type Address struct {
 type Private struct {
 	Panel
 	Strip     Strip
+	Feedback  Feedback
 	Workspace string
 	ID, Title string
 	Revision  string // id of the shown one

@@ -95,8 +95,8 @@ type Artifacts struct {
 	Layout
 	APIURL string
 	AppURL string
-	MCPURL string // empty: there is no MCP host
-	Items  []Artifact
+	Connect
+	Items []Artifact
 	Pages
 	Counts *Counts // nil: not counted
 	Search

@@ -25,6 +25,7 @@ func (l Layout) Sections() []section {
 	all := []section{
 		{Path: "/dashboard", Name: "Overview"},
 		{Path: "/artifacts", Name: "Artifacts"},
+		{Path: "/feedback", Name: "Feedback"},
 		{Path: "/access-links", Name: "Access links"},
 		{Path: "/keys", Name: "API keys"},
 		{Path: "/connections", Name: "Connections"},
@@ -80,7 +81,7 @@ type Overview struct {
 	Layout
 	APIURL string
 	AppURL string
-	MCPURL string // empty: there is no MCP host
+	Connect
 	Recent []Artifact
 	Limits Limits
 	Counts *Counts   // nil: they could not be counted

@@ -26,6 +26,7 @@ type Home struct {
 	APIURL string
 	AppURL string
 	SignIn string // path
+	Connect
 	// AccountsOnly says that nobody publishes without an account.
 	AccountsOnly bool
 	Windows      bool // the visitor has it
@@ -100,7 +101,7 @@ func places(page *template.Template) *sync.Pool {
 // shared are the templates of the layout and of parts of pages.
 var shared = []string{
 	"layout.html", "parts.html", "panel.html", "strip.html", "admin-parts.html", "export.html", "delete-section.html",
-	"upload.html",
+	"upload.html", "threads.html",
 }
 
 // parse parses the layout, the shared parts and each page, and returns the pages by name.

@@ -43,6 +43,7 @@ func (b Bundle) RetrySeconds() int { return int(b.RetryAfter / time.Second) }
 type Shown struct {
 	Entrypoint, Source string
 	Own                string // Source at the own origin of the artifact; empty: none shows it
+	App                bool   // at Own it chooses by any path what it shows
 	Framed             bool   // browsers show the entrypoint in a frame
 	Shared             bool   // people see it who may not know who made it
 }

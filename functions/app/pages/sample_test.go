@@ -11,9 +11,9 @@ import (
 var empty = []Page{
 	AccessLinks{}, Address{}, AgentRequest{}, AppError{}, ArtifactPage{}, Artifacts{}, Audit{}, Billing{}, Claim{},
 	ClaimPreview{}, Comparison{}, Confirm{}, Connections{}, Consent{}, Delete{}, Deletion{}, DeletionRequested{}, Depart{},
-	Device{}, DeviceRequest{}, Done{}, Events{}, Finding{}, Home{}, Keep{}, Keys{}, Leave{}, Lockdowns{}, Message{},
+	Device{}, DeviceRequest{}, Done{}, Events{}, FeedbackPage{}, Finding{}, Home{}, Inbox{}, Keep{}, Keys{}, Leave{}, Lockdowns{}, Message{},
 	NotAllowed{}, OpenedContent{}, Opened{}, Outcomes{}, Overview{}, PlanOverride{}, Policy{}, Private{}, Provisioning{},
-	Report{}, Reports{}, Selection{}, Settings{}, SignedOut{}, Triage{}, Viewer{},
+	Report{}, Reports{}, Selection{}, Settings{}, SignedOut{}, ThreadPage{}, Triage{}, Viewer{},
 }
 
 const hostile = `javascript:alert(1)//"'><script>alert(2)</script><img src=x onerror=alert(3)>{{.}}</title></noscript>`
@@ -26,11 +26,13 @@ var strangers = []string{
 	"AccessLink.Title", "AgentRequest.Address", "App.Name", "AppError.Client", "AppError.Host",
 	"Artifact.Title", "ArtifactPage.Entrypoint", "ArtifactSummary.Titles", "AuditEntry.Request", "Cell.After",
 	"Cell.Before", "Comparison.Only", "Comparison.Title", "Confirm.Subject", "Consent.Client", "Deletion.Email",
-	"Deletion.Workspace", "Depart.Host", "DeviceRequest.Client", "DeviceRequest.Name", "Done.Subject", "File.Path",
+	"Deletion.Workspace", "Depart.Host", "Discussed.Title", "DeviceRequest.Client", "DeviceRequest.Name", "Done.Subject", "FeedbackPage.Title",
+	"File.Path",
 	"FileChange.Path", "FileChange.Was", "Invoice.About", "Invoice.Amount", "Invoice.Number", "Invoice.Status",
 	"Keep.Email", "Key.Name", "Layout.Email", "Layout.Workspace", "Leave.Client", "Line.Text", "Linked.Address",
 	"Linked.Name", "Opened.Entrypoint", "Opened.Title", "Private.Entrypoint", "Private.Title", "Private.Workspace",
-	"Ref.Kind", "Run.Text", "Session.Browser", "Settings.Browser", "WarnedFile.Path", "Warning.Text",
+	"Ref.Kind", "Run.Text", "Said.Author", "Said.Text", "Session.Browser", "Settings.Browser", "Thread.Path", "Thread.Quote",
+	"ThreadPage.Title", "WarnedFile.Path", "Warning.Text",
 }
 
 // words are those that templates know, by field. Each form has another one.
@@ -48,6 +50,8 @@ var words = map[string][]string{
 	"Line.Op":               {"removed", "same", "added"},
 	"Report.Wrong":          {"target", "reason", "text", "email"},
 	"Run.Op":                {"added", "removed"},
+	"Thread.About":          {"artifact", "text", "lines", "file"},
+	"Thread.State":          {"open", "addressed", "resolved"},
 }
 
 // form is a way to fill a page in, so that templates go every way.

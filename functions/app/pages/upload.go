@@ -13,6 +13,7 @@ type Upload struct {
 	Artifact, Title string // of a new revision; empty: a new artifact
 	Limits          Limits
 	Rules           map[string]any // by which the scripts judge files
+	OwnOrigins      bool           // artifacts have origins of their own
 	Left            *int           // new artifacts that may be published today; nil: not known, or of no matter
 }
 

@@ -1,11 +1,13 @@
 // What the viewers share: the frame that shows an artifact, as tall as the content says, and the drawer beside it.
-// What is in the frame is a stranger: it tells its height, whether it has scripts or parts that stay in place, its place in
-// the artifact and where in it a link leads to, which is checked, and nothing else.
+// What is in the frame is a stranger: it tells its height, whether it has scripts or parts that stay in place, whether it
+// stores what goes with it, its place in the artifact, where in it a link leads to and what is to open in a tab, which is
+// checked, and nothing else.
 
 export const part = (name) => document.querySelector(`[data-part="${name}"]`);
 
 const { contentOrigin, ownOrigins, patience, rate } = document.querySelector("main").dataset;
 const drawer = part("drawer");
+const drawers = document.querySelectorAll(".drawer"); // with that of threads, which the viewer of members has
 let exhibit; // the frame on show and how it grew
 let coming; // the frame that takes its place when it has loaded
 
@@ -57,13 +59,14 @@ export function bytes(n) {
 const sandbox = "allow-scripts allow-popups allow-popups-to-escape-sandbox allow-downloads";
 
 // build makes a frame for content: its source, which contentURL took, own, which ownURL took, its title, the size of its file,
-// and runs, which says that its scripts run, so that its forms and dialogs work.
+// app, which says that it chooses by its own path what it shows, and runs, which says that its scripts run, so that its forms
+// and dialogs work.
 function build(content) {
   const frame = document.createElement("iframe");
   if (cookieless) content.own = byToken(content.own);
   frame.sandbox = content.runs ? `${sandbox} allow-forms allow-modals${content.own ? " allow-same-origin" : ""}` : sandbox;
   if (content.runs) frame.allow = "clipboard-write; fullscreen";
-  frame.referrerPolicy = "no-referrer";
+  frame.referrerPolicy = content.own ? "origin" : "no-referrer"; // an own origin opens for the app alone
   frame.title = `Artifact: ${plain(content.title)}`;
   frame.src = (content.own ?? content.source).href;
   return hold(frame, content);
@@ -110,6 +113,7 @@ export function frame(content) {
   drop();
   exhibit = build(content);
   part("case").replaceChildren(exhibit.frame);
+  remember();
 }
 
 // adopt is frame for content that the page came with in a frame. What that has told meanwhile is heard now.
@@ -139,6 +143,7 @@ export function swap(content) {
     next.frame.inert = false;
     old.frame.remove();
     exhibit = next;
+    remember();
     if (focused) next.frame.focus({ preventScroll: true });
     fit(next);
     if (next.place) move();
@@ -154,7 +159,9 @@ export function loaded() {
     if (!exhibit) done();
     exhibit?.frame.addEventListener("load", done);
     addEventListener("load", done, { once: true }); // of the page, and so of a frame that it came with
-    for (const sign of ["focusin", "pointerover", "toggle"]) drawer.addEventListener(sign, done, { once: true });
+    for (const sign of ["focusin", "pointerover", "toggle"]) {
+      for (const beside of drawers) beside.addEventListener(sign, done, { once: true });
+    }
     setTimeout(done, loading);
   });
 }
@@ -171,7 +178,7 @@ export function empty(shut = true) {
   drop();
   exhibit?.frame.remove();
   exhibit = undefined;
-  if (shut) drawer.open = false;
+  if (shut) for (const beside of drawers) beside.open = false;
 }
 
 // The content tells its height, so that the page scrolls as one. A page that is as tall as its window and a bit would
@@ -201,12 +208,23 @@ function hear(event) {
     // Only the frame knows whether what it shows has scripts. Its word decides about a note alone.
     if (asleep()) asleep().hidden = false;
   }
-  if (type === "vitrine:place" && [path, query, hash, title].every((text) => typeof text === "string" && text.length <= 4096)) {
+  if (type === "vitrine:forgets") {
+    it.forgets = true;
+    remember();
+  }
+  const texts = (...all) => all.every((text) => typeof text === "string" && text.length <= 4096);
+  if (type === "vitrine:place" && texts(path, query, hash, title)) {
     it.place = { path, at: query + hash, title };
     if (it === exhibit) move();
   }
+  if (type === "vitrine:tab" && it === exhibit && texts(path, query, hash)) {
+    const url = new URL(location.href);
+    url.searchParams.set("at", path + query + hash); // which is looked up as any other
+    open(url, "_blank", "noopener"); // browsers let a page do that after a click
+  }
   if (type === "vitrine:target" && it === exhibit && top > 0 && top < 50_000_000) {
     it.target = top;
+    it.aimed = undefined;
     aim(it);
   }
   if (type === "vitrine:blank" && it === exhibit && Array.isArray(failed)) {
@@ -231,6 +249,11 @@ function hear(event) {
   it.timer ??= setTimeout(fit, Math.max(0, it.applied + wait - now), it);
 }
 
+// remember says in the details whether what the content on show stores goes with it.
+function remember() {
+  part("forgets").hidden = !exhibit.forgets;
+}
+
 // edge returns where the frame begins, and where the bar above it ends, in pixels from the top of the window.
 const edge = (frame) => ({ top: frame.getBoundingClientRect().top, bar: parseFloat(getComputedStyle(frame).scrollMarginTop) });
 
@@ -249,16 +272,21 @@ function fit(it) {
   aim(it);
 }
 
-// aim scrolls to the target of a link in the content, once the frame is tall enough for it.
-function aim({ frame, target, still }) {
+// aim scrolls to the target of a link in the content, once the frame is tall enough for it. A page that is too short yet
+// scrolls to its end, and further when the frame grows, unless the reader has scrolled meanwhile.
+function aim(it) {
+  const { frame, target, still, aimed = scrollY } = it;
   if (still || !(target < frame.clientHeight)) return;
-  exhibit.target = undefined;
+  it.target = it.aimed = undefined;
+  if (aimed !== scrollY) return;
   const { top, bar } = edge(frame);
-  scrollTo({ top: scrollY + top + target - bar });
+  const to = scrollY + top + target - bar;
+  scrollTo({ top: to });
+  if (scrollY < to - 1) [it.target, it.aimed] = [target, scrollY];
 }
 
 // The address of the page has the place of the frame as at, so that a reload or a bookmark leads there again. Only what is
-// listed counts, and a frame that moves all the time moves the address twice a second.
+// listed counts, unless the page is an app, and a frame that moves all the time moves the address twice a second.
 const settled = 500;
 let moving; // the timer of the next change
 let moved = -settled;
@@ -290,7 +318,8 @@ function settle() {
     const index = path.replace(/([^/])$/, "$1/") + "index.html";
     file = [path, index, `${path}.html`].find((name) => name === first || files.includes(name)) ?? path;
   }
-  if (file !== first && !files.some((name) => file && `${name}/`.startsWith(`${file}/`))) {
+  const routed = exhibit.content.own && exhibit.content.app; // by the page itself, which knows its paths
+  if (file !== first && !routed && !files.some((name) => file && `${name}/`.startsWith(`${file}/`))) {
     document.dispatchEvent(new CustomEvent("vitrine:unlisted"));
     return;
   }
@@ -318,13 +347,15 @@ addEventListener("click", ({ target }) => {
   drawer.scrollIntoView();
 });
 addEventListener("keydown", (event) => {
-  if (event.key !== "Escape" || !drawer.open) return;
-  drawer.open = false;
-  drawer.querySelector("summary").focus();
+  const open = event.key === "Escape" && [...drawers].find((beside) => beside.open);
+  if (!open) return;
+  open.open = false;
+  open.querySelector("summary").focus();
 });
 addEventListener("pointerdown", (event) => {
-  if (!drawer.contains(event.target)) drawer.open = false;
+  for (const beside of drawers) if (!beside.contains(event.target)) beside.open = false;
 });
 addEventListener("blur", () => {
-  if (document.activeElement === exhibit?.frame) drawer.open = false; // a click into the frame tells nothing else
+  if (document.activeElement !== exhibit?.frame) return; // a click into the frame tells nothing else
+  for (const beside of drawers) beside.open = false;
 });

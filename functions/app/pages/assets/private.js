@@ -8,8 +8,9 @@ const follows = !new URLSearchParams(location.search).has("revision"); // else t
 
 // place shows what the page names; how is adopt or swap.
 function place(how) {
-  const { source, own, title, size } = part("case")?.dataset ?? {};
-  if (source) how({ source: contentURL(source), own: ownURL(own), title, size, runs: part("asleep") === null });
+  const { source, own, app, title, size } = part("case")?.dataset ?? {};
+  const runs = part("asleep") === null;
+  if (source) how({ source: contentURL(source), own: ownURL(own), app: app === "true", title, size, runs });
   else empty(false);
 }
 
@@ -27,11 +28,12 @@ async function renew() {
   if (!exhibition) throw new Error("not the viewer");
   document.title = next.title;
   part("placard").replaceWith(of("placard"));
-  document.querySelector(".sheet").replaceChildren(...next.querySelector(".sheet").childNodes);
+  part("drawer").querySelector(".sheet").replaceChildren(...of("drawer").querySelector(".sheet").childNodes);
   for (const name of ["newest", "revision"]) strip.dataset[name] = of("strip").dataset[name];
   for (const kept of [".strip-text", ".strip-steps"]) {
     strip.querySelector(kept).replaceWith(next.querySelector(kept));
   }
+  turn(next);
   hang(exhibition);
   place(swap);
   tell();
@@ -54,7 +56,7 @@ function hang(exhibition) {
 function close() {
   stop();
   empty();
-  for (const name of ["placard", "drawer", "strip", "exhibition"]) part(name).hidden = true;
+  for (const name of ["placard", "drawer", "feedback", "strip", "exhibition"]) part(name).hidden = true;
   part("closed").hidden = false;
   document.title = `${part("closed").querySelector("h1").textContent} | ${document.querySelector("main").dataset.site}`;
 }
@@ -64,7 +66,12 @@ const field = (name) => strip.querySelector(`[data-field="${name}"]`);
 place(adopt);
 if (!follows) part("follow")?.removeAttribute("aria-current");
 await loaded();
-const [{ stop, watch }] = await Promise.all([import("./live.js"), import("./panel.js"), import("./since.js")]);
+const [{ stop, watch }, { heard, turn }] = await Promise.all([
+  import("./live.js"),
+  import("./feedback.js"),
+  import("./panel.js"),
+  import("./since.js"),
+]);
 tell();
 if (strip?.dataset.newest) {
   watch({
@@ -85,5 +92,7 @@ if (strip?.dataset.newest) {
       }
     },
     close,
+    // A newer revision that is put on show brings the threads along.
+    answered: ({ status, headers }) => (status === 204 || !follows) && heard(headers.get("Vitrine-Feedback")),
   });
 }

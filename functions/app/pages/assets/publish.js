@@ -145,6 +145,7 @@ async function publish() {
         title: part("title").value.trim(),
         entrypoint: first || files[0].path,
         listing: first === "",
+        app: { true: true, false: false }[part("app")?.value],
       }, files, ({ state, sent }) => tell(state, sent));
     }
     const made = await transfer.run();

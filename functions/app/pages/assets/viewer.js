@@ -101,7 +101,7 @@ function exhibitOf(resolved, place, current = true) {
   part("case").hidden = !framed;
   part("parcel").hidden = framed;
   show("artifact", title);
-  if (framed) place({ source, own, title, runs, size: entry?.size_bytes });
+  if (framed) place({ source, own, app: view.app === true, title, runs, size: entry?.size_bytes });
   else {
     empty(false);
     parcel(source, entry);

@@ -1,0 +1,29 @@
+package app
+
+import (
+	"net/http"
+
+	"vitrine/functions/app/pages"
+	"vitrine/shared/platform/cursor"
+)
+
+const inboxPath = "/feedback"
+
+// inbox lists the artifacts of the workspace that have open threads, the last change first.
+func (h *Host) inbox(w http.ResponseWriter, r *http.Request, v browserSession) error {
+	after := r.URL.Query().Get("after")
+	rows, next, err := h.Feedback.Inbox(r.Context(), v.Actor, cursor.Page{Cursor: after})
+	if err != nil {
+		return err
+	}
+	p := pages.Inbox{Layout: v.layout(inboxPath), Pages: pagesOf(inboxPath, after, next)}
+	for _, row := range rows {
+		p.Items = append(p.Items, pages.Discussed{
+			ID:    string(row.Artifact.ID),
+			Title: row.Artifact.Title,
+			Open:  row.Open,
+			At:    row.UpdatedAt,
+		})
+	}
+	return h.page(w, http.StatusOK, p)
+}
