@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"regexp"
+	"strings"
 	"time"
 
 	"vitrine/cmd/vitrine/client"
@@ -18,6 +19,7 @@ import (
 	"vitrine/cmd/vitrine/vault"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/limits"
 )
 
 // turnTime is how long a publish waits for another one of the same path.
@@ -60,7 +62,12 @@ func (a *app) attempt(ctx context.Context, path string, files *folder.Folder, w 
 		logins:  a.vault(),
 		unlock:  func() {},
 	}
-	t.entry = journal.Entry{Digest: digestOf(declare(files, w)), Expires: w.expires, LinkEnds: w.end}
+	t.entry = journal.Entry{
+		Digest:    digestOf(declare(files, w), append(w.addresses, w.note)...),
+		Expires:   w.expires,
+		LinkEnds:  w.end,
+		Addresses: w.threads[:min(len(w.threads), limits.AddressedThreads)],
+	}
 	t.entry.Subject = journal.Subject{
 		Server:       server,
 		Path:         files.Location(),
@@ -91,9 +98,10 @@ func (a *app) attempt(ctx context.Context, path string, files *folder.Folder, w 
 	return t, nil
 }
 
-// digestOf returns the SHA-256 of a manifest.
-func digestOf(m contract.CreateSession) string {
+// digestOf returns the SHA-256 of a manifest and of what is said with it.
+func digestOf(m contract.CreateSession, words ...string) string {
 	text, _ := json.Marshal(m) // a manifest has nothing that JSON cannot hold
+	text = append(text, strings.Join(words, "")...)
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
@@ -291,7 +299,7 @@ func (a *app) start(ctx context.Context, t *attempt, w *publishFlags) (p *public
 	} else if p.account, p.by, err = a.account(ctx, toPublish); err == nil {
 		err = t.find(p.by.key.PublicID(), w)
 	}
-	p.idem = t.entry.Key
+	p.idem, p.addresses = t.entry.Key, t.entry.Addresses
 	return p, err
 }
 

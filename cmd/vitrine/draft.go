@@ -37,7 +37,7 @@ func (p *publication) uninterruptible(ctx context.Context) (context.Context, con
 func (p *publication) publish(ctx context.Context, draft contract.Finalized) (err error) {
 	p.pages = pageWarnings{draft.Warnings, draft.WarningsOmitted}
 	p.attempt.reach(journal.Finalized)
-	if p.result, err = p.account.Publish(ctx, p.idem, draft); err == nil {
+	if p.result, err = p.account.Publish(ctx, p.idem, draft, p.addresses); err == nil {
 		p.attempt.reach(journal.Published)
 	}
 	return p.draftLeft(err, draft)

@@ -76,7 +76,7 @@ func (a *app) dryRun(ctx context.Context, files *folder.Folder, w publishFlags) 
 	}
 	d := planned(files, base)
 	d.Unchanged = base != nil && !w.force && !base.EphemeralTier && isSame(files, w, base)
-	if d.pageWarnings, err = a.lint(files, w); err != nil {
+	if d.pageWarnings, err = a.lint(ctx, files, w); err != nil {
 		return err
 	}
 	if a.screen.IsJSON() {

@@ -129,6 +129,9 @@ var twists = map[string]func(url.Values){
 
 func (server *fakeServer) code() string { return fmt.Sprintf("code%d", server.people.serial) }
 
+// otherClient is a client of an agent, whose tokens the CLI may end.
+const otherClient = "oc_agent"
+
 // forms are the parameters of each form, by route or grant type, without client_id.
 var forms = map[string][]string{
 	"device":              {"device_name", "scope"},
@@ -152,7 +155,8 @@ func (server *fakeServer) checkForm(route string, r *http.Request, planned *plan
 		kind = r.PostForm.Get("grant_type")
 	}
 	want := append([]string{"client_id"}, forms[kind]...)
-	if got := slices.Sorted(maps.Keys(r.PostForm)); !slices.Equal(got, want) || r.PostForm.Get("client_id") != "cli" {
+	if got := slices.Sorted(maps.Keys(r.PostForm)); !slices.Equal(got, want) ||
+		r.PostForm.Get("client_id") != "cli" && (kind != "revoke" || r.PostForm.Get("client_id") != otherClient) {
 		server.violation("%s: parameters %v, want %v", route, got, want)
 	}
 	for name, values := range r.PostForm {

@@ -44,6 +44,10 @@ func (server *fakeServer) serveReleased(w http.ResponseWriter, r *http.Request) 
 	http.NotFound(w, r)
 }
 
+func (server *fakeServer) serveSkill(w http.ResponseWriter, _ *http.Request) {
+	io.WriteString(w, server.skill)
+}
+
 // tellRelease handles release VERSION [PROGRAM [TEXT]]: the server has this version, whose archive holds a program. TEXT
 // stands where the list of checksums would have that of the archive.
 func (server *fakeServer) tellRelease(ts *testscript.TestScript, args []string) {

@@ -14,7 +14,9 @@ var (
 		"pin", "unpin", "workspace", "keys", "list-keys", "revoke-key", "claim", "deletion", "request-deletion",
 		"cancel-deletion", "ask-export", "export", "settings", "change-settings",
 	}
-	withBody = []string{"visibility", "link", "resolve", "keys", "claim", "request-deletion", "change-settings"}
+	withBody = []string{
+		"publish", "visibility", "link", "reply", "resolve", "keys", "claim", "request-deletion", "change-settings",
+	}
 )
 
 // routeAPI serves the api host.
@@ -27,7 +29,7 @@ func (server *fakeServer) routeAPI(api *http.ServeMux) {
 	server.route(api, "POST /oauth2/token", "token", server.token)
 	server.route(api, "POST /oauth2/revoke", "revoke", server.revoke)
 	const deletion, export = "/v1/web/workspace/deletion", "/v1/web/workspace/export"
-	page, files := []string{"cursor", "limit"}, []string{"files_cursor"}
+	page, files, threads := []string{"cursor", "limit"}, []string{"files_cursor"}, []string{"since", "state", "cursor"}
 	for pattern, r := range map[string]struct {
 		name  string
 		query []string
@@ -43,6 +45,8 @@ func (server *fakeServer) routeAPI(api *http.ServeMux) {
 		"GET /v1/artifacts/{artifact}/revisions":                       {"revisions", page, server.listRevisions},
 		"DELETE /v1/artifacts/{artifact}":                              {"delete", nil, server.delete},
 		"PUT /v1/artifacts/{artifact}/visibility":                      {"visibility", nil, server.visibility},
+		"GET /v1/artifacts/{artifact}/feedback":                        {"feedback", threads, listThreads},
+		"POST /v1/artifacts/{artifact}/feedback/{thread}":              {"reply", nil, server.reply},
 		"POST /v1/artifacts/{artifact}/access-links":                   {"link", nil, server.createLink},
 		"GET /v1/artifacts/{artifact}/access-links":                    {"links", nil, server.listLinks},
 		"POST /v1/access-links/{link}/mint":                            {"mint", nil, server.mint},

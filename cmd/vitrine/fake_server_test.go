@@ -62,7 +62,8 @@ type fakeServer struct {
 	bundle  bundleState
 	exports exportState
 	release releaseState
-	founds  bool // the first publish of a new artifact makes the world's only revision
+	skill   string // the text of the skill
+	founds  bool   // the first publish of a new artifact makes the world's only revision
 	founded *snapshot
 	forgets bool                                  // refuses every partial revision of a large base
 	results map[string]*httptest.ResponseRecorder // of finalize and publish, by route and Idempotency-Key
@@ -116,6 +117,7 @@ func newFakeServer() *fakeServer {
 	p.route(content, "GET /x/{token}", "volume", p.serveBundle)
 	p.route(api, "GET /v1/public/cli-version", "versions", p.versions)
 	p.route(content, "GET /cli/{version}/{name}", "release", p.serveRelease) // as the app host
+	p.route(content, "GET /skill.md", "skill", p.serveSkill)
 	p.route(upload, "GET /released/{name}", "released", p.serveReleased)
 	for _, mux := range []*http.ServeMux{api, upload, content} {
 		mux.HandleFunc("/", func(_ http.ResponseWriter, r *http.Request) {
@@ -154,6 +156,8 @@ func (server *fakeServer) route(mux *http.ServeMux, pattern, name string, answer
 			line += " " + server.pathOf(r)
 		case "bundle", "volume", "content":
 			line = strings.TrimSpace(line + " " + r.Header.Get("Range") + " " + r.Header.Get("If-Range"))
+		case "feedback":
+			line = strings.TrimSpace(line + " " + r.Header.Get("If-None-Match"))
 		}
 		server.mu.Lock()
 		if f := server.outage; f != nil && (f.drop || name != "discovery") {
@@ -247,17 +251,17 @@ var (
 	agentForm   = regexp.MustCompile(`^vitrine/\S+ \([a-z0-9]+; [a-z0-9]+\)$`)
 	requestForm = regexp.MustCompile(`^[A-Za-z0-9_-]{8,128}$`)
 	idemForm    = regexp.MustCompile(
-		`^(script-[0-9]+|cli_(?:publish|login|edit|restore|link|pin|keys|claim|export|life)_` +
+		`^(script-[0-9]+|cli_(?:publish|feedback|login|edit|restore|link|pin|keys|claim|export|life)_` +
 			`[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})(\.[0-9]+)?(\.whole)?$`)
 )
 
 // mutations carry an Idempotency-Key; open routes carry no bearer.
 var (
-	mutations = []string{"create", "finalize", "publish", "keys", "link", "pin", "unpin", "revoke-key", "claim", "ask-export",
+	mutations = []string{"create", "finalize", "publish", "keys", "link", "reply", "pin", "unpin", "revoke-key", "claim", "ask-export",
 		"change-settings"}
 	open = []string{
 		"discovery", "provision", "put", "metadata", "device", "token", "revoke", "content", "bundle",
-		"resolve", "volume", "versions", "release", "released",
+		"resolve", "volume", "versions", "release", "released", "skill",
 	}
 )
 
@@ -328,6 +332,7 @@ func answer(w http.ResponseWriter, status int, v any) {
 }
 
 func (server *fakeServer) discovery(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Date", epoch.Format(http.TimeFormat))
 	d := map[string]any{
 		"api_url": server.api.URL, "upload_url": server.upload.URL + "/", "content_url": "http://content.test",
 		"app_url": "http://app.test/", "mcp_url": "http://mcp.test", "version": contract.Version,

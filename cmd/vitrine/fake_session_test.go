@@ -284,6 +284,11 @@ func (server *fakeServer) publish(w http.ResponseWriter, r *http.Request) {
 	for name, value := range server.result {
 		out[name] = value
 	}
+	if r.ContentLength != 0 {
+		var in contract.PublishRevision
+		server.decode(r, &in)
+		out["addressed"], out["skipped"] = dealtWith(in.Addresses)
+	}
 	switch {
 	case draft == server.world.draft:
 		server.world.release(draft)

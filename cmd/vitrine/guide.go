@@ -7,10 +7,10 @@ func (a *app) commands() []*cobra.Command {
 	return []*cobra.Command{
 		a.loginCommand(), a.logoutCommand(), a.publishCommand(), a.whoamiCommand(), a.upgradeCommand(), a.versionCommand(),
 		a.listCommand(), a.showCommand(), a.pullCommand(), a.downloadCommand(), a.editCommand(), a.revisionsCommand(),
-		a.diffCommand(), a.restoreCommand(), a.watchCommand(),
-		a.linkCommand(), a.visibilityCommand(), a.pinCommand(), a.unpinCommand(), a.deleteCommand(),
+		a.diffCommand(), a.restoreCommand(), a.watchCommand(), a.doctorCommand(),
+		a.feedbackCommand(), a.linkCommand(), a.visibilityCommand(), a.pinCommand(), a.unpinCommand(), a.deleteCommand(),
 		a.keysCommand(), a.accountCommand(), a.exportCommand(), a.claimCommand(), a.openCommand(), a.configCommand(),
-		a.completionCommand(),
+		a.connectCommand(), a.disconnectCommand(), a.mcpCommand(), a.completionCommand(),
 	}
 }
 
@@ -38,6 +38,7 @@ Commands:
   revisions      list the revisions of an artifact
   diff           compare revisions
   restore        publish an older revision again, or an unfinished draft
+  feedback       read what people and agents wrote about an artifact, and reply
   link           create, list and revoke links that open without sign-in
   set-visibility unlisted: create a link; private: revoke all links
   pin            keep an artifact from expiring
@@ -47,9 +48,13 @@ Commands:
   claim          take over what was published without an account
   keys           list, create and revoke API keys
   account        delete the workspace with everything in it, or keep it
+  mcp            serve agents' clients on this machine, with this machine's files
   whoami         show who is signed in
+  connect        let the agents of this machine use the server
+  disconnect     take that back
   config         show and change settings
   completion     print completions for a shell
+  doctor         find out what is wrong
   upgrade        upgrade this program
   version        print the version
   help COMMAND   show the guide to a command

@@ -70,6 +70,9 @@ func (f *loginFlow) run(ctx context.Context, onDevice bool) error {
 		return err
 	}
 	f.retire(ctx)
+	if r := f.replaced; r != nil && (r.WorkspaceID != f.record.WorkspaceID || r.MemberEmail != f.record.MemberEmail) {
+		_ = f.app.endHelper(ctx, f.server) // vitrine mcp must not go on as somebody else; its tokens are removed at least
+	}
 	return nil
 }
 
@@ -96,39 +99,59 @@ func (f *loginFlow) begin(ctx context.Context) (err error) {
 	return err
 }
 
+func (f *loginFlow) byBrowser(ctx context.Context) error {
+	return f.app.byBrowser(ctx, browserSignIn{
+		authority: f.authority,
+		fresh:     f.fresh,
+		ask:       "Open this page to sign in" + to(f.deployment) + ":",
+		keep:      f.keep,
+		page:      f.page,
+	})
+}
+
+// browserSignIn is a sign-in in a browser on this machine.
+type browserSignIn struct {
+	authority *client.Authority
+	fresh     bool   // the person must prove their identity again
+	ask       string // what the person is asked to do, above the link
+	keep      func(context.Context, client.Tokens) error
+	page      func(ctx context.Context, err error) loopback.Page // what the browser shows at the end
+}
+
 // byBrowser waits for the redirect in a browser on this machine. It answers the browser last, so that the page can show
 // the outcome.
-func (f *loginFlow) byBrowser(ctx context.Context) error {
+func (a *app) byBrowser(ctx context.Context, s browserSignIn) error {
 	state := rand.Text()
 	l, err := loopback.Listen(state)
 	if err != nil {
 		return failure.New(failure.Other, failure.Network, "cannot listen on 127.0.0.1: %v", err).
 			Advise("Sign in with vitrine login --device-code instead.")
 	}
-	attempt := f.authority.Begin(l.RedirectURI(), state, f.fresh)
-	f.app.screen.Prompt("Open this page to sign in"+to(f.deployment)+":", "  "+attempt.URL)
-	if f.app.environment().Open(attempt.URL) == nil {
-		f.app.screen.Prompt("It opens in your browser now.")
+	attempt := s.authority.Begin(l.RedirectURI(), state, s.fresh)
+	a.screen.Prompt(s.ask, "  "+attempt.URL)
+	if a.environment().Open(attempt.URL) == nil {
+		a.screen.Prompt("It opens in your browser now.")
 	}
-	err = f.waitForBrowser(ctx, l, attempt)
-	l.Close(f.page(ctx, err))
+	tokens, err := a.waitForBrowser(ctx, l, attempt)
+	if err == nil {
+		err = s.keep(ctx, tokens)
+	}
+	l.Close(s.page(ctx, err))
 	return err
 }
 
-func (f *loginFlow) waitForBrowser(ctx context.Context, l *loopback.Listener, attempt *client.Attempt) error {
-	late := failure.New(failure.Auth, failure.TimedOut, "no one signed in within %s", f.app.browse).
+func (a *app) waitForBrowser(
+	ctx context.Context, l *loopback.Listener, attempt *client.Attempt,
+) (tokens client.Tokens, err error) {
+	late := failure.New(failure.Auth, failure.TimedOut, "no one signed in within %s", a.browse).
 		Advise("Run vitrine login again, or vitrine login --device-code if the browser is on another machine.")
-	waiting, stop := context.WithTimeoutCause(ctx, f.app.browse, late)
+	waiting, stop := context.WithTimeoutCause(ctx, a.browse, late)
 	defer stop()
 	answer, err := l.Wait(waiting)
 	if err != nil {
-		return err
+		return tokens, err
 	}
-	tokens, err := attempt.Finish(ctx, answer)
-	if err != nil {
-		return err
-	}
-	return f.keep(ctx, tokens)
+	return attempt.Finish(ctx, answer)
 }
 
 // page returns the page that the browser shows at the end.

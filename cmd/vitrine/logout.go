@@ -48,6 +48,9 @@ func (a *app) logout(ctx context.Context) error {
 		}
 		return nil, nil
 	})
+	if ended := a.endHelper(ctx, server); ended != nil {
+		a.screen.Note("Warning: the server did not end the sign-in of vitrine mcp (%s)", failure.Of(ended).Code)
+	}
 	switch {
 	case err != nil:
 		return err

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
 	"strings"
 	"syscall"
@@ -46,6 +47,7 @@ type app struct {
 	pause      func(context.Context, time.Duration) error // waits, or returns early when the context ends
 	newUUID    func() string                              // an RFC 4122 UUID
 	executable func() (string, error)                     // the path of this program
+	lookPath   func(program string) (string, error)       // finds the program of a client
 	retry      client.RetryPolicy
 	keyring    time.Duration // bounds each call to the keyring
 	browse     time.Duration // how long login waits for a browser
@@ -74,6 +76,7 @@ func system() *app {
 		pause:      async.Sleep,
 		newUUID:    func() string { return string(id.NewWorkspace()) },
 		executable: os.Executable,
+		lookPath:   exec.LookPath,
 		retry:      client.DefaultRetryPolicy(),
 		keyring:    vault.KeyringTime,
 		browse:     browserTime,
@@ -94,7 +97,7 @@ func run(a *app) failure.Exit {
 		return failure.OK
 	}
 	f := failure.Of(err)
-	if !errors.Is(err, errStopped) {
+	if !errors.Is(err, errStopped) && !errors.Is(err, errUnhealthy) {
 		a.screen.Fail(f)
 	}
 	if s, ok := errors.AsType[signalled](context.Cause(ctx)); ok && s.by == syscall.SIGTERM &&

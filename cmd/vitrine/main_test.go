@@ -43,6 +43,9 @@ func TestMain(m *testing.M) {
 			a.keyring = 200 * time.Millisecond
 			version = cmp.Or(os.Getenv("TEST_VERSION"), version)
 			a.executable = func() (string, error) { return os.Getenv("TEST_EXECUTABLE"), nil }
+			a.lookPath = func(program string) (string, error) {
+				return exec.LookPath(filepath.Join(os.Getenv("TEST_PROGRAMS"), program))
+			}
 			if wait, err := time.ParseDuration(os.Getenv("TEST_BROWSE")); err == nil {
 				a.browse = wait
 			}
@@ -220,6 +223,7 @@ func number(ts *testscript.TestScript, text string) int {
 //	peer calls FILE                   write the calls so far to FILE, PUTs in order, and forget them
 //	peer session FILE                 write the body of the last session that was asked for to FILE
 //	peer stored DIR                   what was stored is what DIR holds
+//	peer skill TEXT                   the text of the skill
 //	peer bundle STATUS [N]            the state of zips; with N it is pending for so many views before
 //	peer zip SIZE [SEED]              the bytes of the zip
 //	peer cut BYTES...                 so many bytes of the next answers arrive, then the connection breaks;
@@ -286,6 +290,8 @@ func tellPeer(ts *testscript.TestScript, neg bool, args []string) {
 		p.tellExport(ts, args)
 	case "release":
 		p.tellRelease(ts, args)
+	case "skill":
+		p.hosts["app_url"], p.skill = p.content.URL, args[1]
 	case "bundle", "zip", "cut", "digest", "zipped":
 		p.tellBundle(ts, args)
 	case "twist", "metadata", "device", "pending", "ends", "left", "older", "brings":

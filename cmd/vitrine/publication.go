@@ -29,9 +29,10 @@ type publication struct {
 	path        string                // as given
 	flags       string                // flags of the command that gave path
 	fresh       bool                  // it creates a new artifact
-	watched     bool                  // watch itself reports what was sent
-	event       string                // of watch, "" for other commands
-	policy      contract.UsagePolicy  // read before the upload
+	addresses   []contract.AddressThread
+	watched     bool                 // watch itself reports what was sent
+	event       string               // of watch, "" for other commands
+	policy      contract.UsagePolicy // read before the upload
 
 	attempt *attempt // its entry in the journal; nil for watch, edit and restore
 
@@ -110,7 +111,7 @@ func (p *publication) keep(ctx context.Context, base *contract.AgentView) (err e
 	p.stats.ReusedFiles, p.stats.ReusedBytes = p.stats.TotalFiles, p.stats.TotalBytes
 	p.pages = pageWarnings{base.PageWarnings, base.PageWarningsOmitted}
 	p.result, err = p.account.Publish(ctx, p.idem,
-		contract.Finalized{ArtifactID: base.ArtifactID, RevisionID: base.RevisionID})
+		contract.Finalized{ArtifactID: base.ArtifactID, RevisionID: base.RevisionID}, p.addresses)
 	if err == nil {
 		p.screen.Note("Nothing changed; no revision was created. " + forceAdvice)
 	}

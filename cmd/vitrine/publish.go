@@ -16,6 +16,7 @@ import (
 	"vitrine/cmd/vitrine/folder"
 	"vitrine/cmd/vitrine/journal"
 	"vitrine/cmd/vitrine/vault"
+	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/limits"
 )
 
@@ -37,8 +38,16 @@ type publishFlags struct {
 	qr         bool     // draw the link as a QR code
 	force      bool     // make a revision even of unchanged files
 	operation  string   // names the publish, so that the same one is not made twice; "" for a key of its own
+	app, noApp bool     // say whether it is an app of one page
 	relative   bool     // publish copies with relative addresses
 	asIs       bool     // publish even what readers will not see
+
+	addresses []string                 // threads that the revision has dealt with
+	note      string                   // what it did about them
+	threads   []contract.AddressThread // addresses, as they were shown
+
+	allSecrets bool     // publish all files even though they look like secrets
+	within     []string // folders that the path must be in; nil: any
 
 	of  target    // artifact, parsed
 	end time.Time // expires, parsed
@@ -59,6 +68,8 @@ func (a *app) publishCommand() *cobra.Command {
 	f.StringVar(&w.operation, "operation-key", "", "name of this publish; the same one is made once")
 	cmd.MarkFlagsMutuallyExclusive("dry-run", "open")
 	cmd.MarkFlagsMutuallyExclusive("dry-run", "qr")
+	f.StringSliceVar(&w.addresses, "addresses", nil, "threads that the revision has dealt with, or all that were shown")
+	f.StringVar(&w.note, "note", "", "what it did about them")
 	f.String("claim-code", "", "accepted for older instructions, and ignored")
 	_ = f.MarkHidden("claim-code") // an error means that the flag does not exist
 	return cmd
@@ -77,6 +88,7 @@ func (a *app) publishing(
 	f = cmd.Flags()
 	w.register(f)
 	cmd.MarkFlagsMutuallyExclusive("relative", "as-is")
+	cmd.MarkFlagsMutuallyExclusive("app", "no-app")
 	return cmd, w
 }
 
@@ -90,6 +102,8 @@ func (p *publishFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&p.renderMode, "render-mode", "", strings.Join(renderModes, ", "))
 	f.BoolVar(&p.noIgnore, "no-ignore", false, "publish what .artifactignore and .gitignore exclude, too")
 	f.StringArrayVar(&p.secrets, "allow-secret", nil, "publish this file although it looks like a secret")
+	f.BoolVar(&p.app, "app", false, "the entrypoint answers for paths that no file has")
+	f.BoolVar(&p.noApp, "no-app", false, "it does not, whatever the pages look like")
 	f.BoolVar(&p.relative, "relative", false, "publish copies of HTML and CSS with relative addresses")
 	f.BoolVar(&p.asIs, "as-is", false, "publish pages although they will not work for readers")
 }
@@ -116,6 +130,10 @@ func (a *app) publish(ctx context.Context, path string, w publishFlags) error {
 		return err
 	}
 	if err := checkOperationKey(w.operation); err != nil {
+		return err
+	}
+	var err error
+	if w.threads, err = a.addressed(w); err != nil {
 		return err
 	}
 	rq := a.folderOf(path, w)
@@ -172,6 +190,7 @@ func (a *app) publishFiles(ctx context.Context, path string, files *folder.Folde
 	}
 	p.path, p.flags = path, w.repeat()
 	err = a.hand(p, w)
+	a.noteAddressed(p.result)
 	if err == nil {
 		t.forget(ctx)
 	}
@@ -187,6 +206,9 @@ func (a *app) carryOut(
 	}
 	if err = p.upload(ctx, files, *w); err == nil && w.unlisted && p.provisioned == nil {
 		err = p.share(ctx, w.end)
+	}
+	if err == nil && !p.unchanged && len(w.threads) > limits.AddressedThreads {
+		err = p.addressRest(ctx, w.threads[limits.AddressedThreads:], a.newUUID)
 	}
 	return p, err
 }
@@ -205,6 +227,8 @@ func (a *app) folderOf(path string, w publishFlags) folder.Request {
 		Entrypoint:  w.entrypoint,
 		NoIgnore:    w.noIgnore,
 		AllowSecret: w.secrets,
+		AllSecrets:  w.allSecrets,
+		Within:      w.within,
 		Logins:      vault.Folders(a.env),
 		State:       journal.Folder(a.env),
 	}
@@ -220,6 +244,12 @@ func (p *publishFlags) repeat() (flags string) {
 	}
 	for _, name := range p.secrets {
 		flags += " --allow-secret " + failure.Quoted(name)
+	}
+	if p.app {
+		flags += " --app"
+	}
+	if p.noApp {
+		flags += " --no-app"
 	}
 	if p.relative {
 		flags += " --relative"
@@ -302,83 +332,3 @@ func (a *app) noteFiles(f *folder.Folder) {
 		a.screen.Note("Skipped %d: %s", len(s.Other), folder.Few(s.Other))
 	}
 }
-
-const publishGuide = `vitrine publish PATH publishes a file or folder and prints its link.
-
-Which command to use:
-  without an account   vitrine publish ./report.html --ephemeral
-                       a link that opens without sign-in, and a claim link
-  signed in            vitrine publish ./site
-                       after vitrine login or with VITRINE_API_KEY; a link for members
-  with a link          vitrine publish ./site --unlisted --expires 3d
-                       signed in, with a link that opens without sign-in
-  to update it         vitrine publish ./site --artifact-id art_00000000000000000000000002
-                       a new revision of that artifact, under the same link; PATH is the whole
-                       artifact: changed files are sent, and files missing in PATH are removed
-
-Examples:
-  vitrine publish ./site --ephemeral --title "Weekly report"
-  vitrine publish . --ephemeral --entrypoint docs/start.html
-  vitrine publish - --ephemeral --name report.html < report.html
-
-What to give to a person:
-  url         the link to open
-  claim_url   only for the owner: the first person to open it takes over the artifact
-
-Result with --json, one object:
-  schema_version, url, artifact_id, revision_id, title, expires_at, revision_content_url,
-  agent_view_url, bundle{status}, upload_stats{total_files, total_bytes, uploaded_files,
-  uploaded_bytes, reused_files, reused_bytes}; signed in also private_url; with --unlisted also
-  unlisted_url, access_link_id, link_expires_at; with --ephemeral also unlisted_url, claim_url,
-  claim_token, claim_token_id, workspace_id, api_key_id; with no change, unchanged; after an
-  interruption, resumed.
-An error is {"error":{code, message, hint, request_id, retry_after_seconds, docs}} on stderr.
-
-With --dry-run --json: dry_run, title, entrypoint, files[{path, size_bytes, sha256, change}],
-  deleted_paths, kept_back[{path, reason}], skipped, upload_stats; change is new, changed or same;
-  listing if readers see the list first.
-
-After an interruption, run the same command within a day: it sends what is missing and never makes
-  a second artifact of the same files. Changed files start anew. While another
-  process publishes PATH, it waits 5 seconds, then exit code 7.
-
-Which files:
-  - publishes what stdin holds, up to 180 MiB, as one file: --name, or else index.html for what
-  begins like HTML, and index.md for other text.
-  A folder is published whole. Its entrypoint is index.html, index.md, README.md or
-  index.htm, or its only file; for another one use --entrypoint. Without one, readers see the list
-  of its files, images as a gallery.
-  Skipped: .git .svn .hg .idea .vscode node_modules __pycache__ .venv .DS_Store Thumbs.db, links
-  that lead outside or to folders, and files that .artifactignore or (in a git work tree)
-  .gitignore excludes, unless --no-ignore is set.
-  Never published, unless --allow-secret names it: a file that looks like a secret by name (.env,
-  *.pem, *.key, id_rsa, .npmrc, credentials.json, *.tfstate and the
-  like), a file in a credentials folder (.ssh, .aws, .azure, .kube, .gnupg, .config/gcloud) or
-  in .git, and any file that contains a Vitrine key or token or a private key.
-  Never at all: the folder of the logins. stderr lists each file and why. If the artifact already
-  has one: exit code 4, and nothing changes. Archives and encoded text are not searched.
-
-Flags:
-  --ephemeral         publish without an account; a key or login is ignored
-  --artifact-id ID    create a revision of this artifact; ID may be the link of its page
-  --unlisted          create a link that opens without sign-in
-  --expires WHEN      an earlier end of it: 3d, 12h, 2026-12-31 (00:00 UTC), or an RFC 3339 time
-  --title TEXT        1 to 160 characters; default: that of the first page, or the path's name,
-                      or with --artifact-id the current one
-  --entrypoint FILE   the file that opens first, as a path below the folder
-  --render-mode MODE  html, markdown, text, image, audio or video; default: by the entrypoint
-  --no-ignore         publish ignored files, too
-  --allow-secret FILE publish this file although it looks like a secret, named as stderr names it
-  --relative          publish copies of HTML and CSS with relative addresses; what names files by
-                      a leading slash is refused otherwise (exit code 4)
-  --as-is             publish it all the same, and a page that would be blank
-  --name NAME         the name of what stdin holds, with the extension of its type
-  --force             create a revision although nothing changed
-  --operation-key KEY another KEY makes a second copy, the same one never does; 8 to 194 of
-                      A-Z a-z 0-9 . _ : -
-  --dry-run           only show what would be sent and what is kept back, and with --artifact-id,
-                      which asks the server, what is new, changed or deleted
-  --open              open the link in the browser
-  --qr                draw the link as a QR code below the result; not with --json or --quiet
-  --json, --quiet, --color, --no-color   see vitrine help, also for exit codes and environment
-`

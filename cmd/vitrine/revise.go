@@ -17,12 +17,21 @@ func declare(files *folder.Folder, w publishFlags) contract.CreateSession {
 		Title:      files.Title,
 		Entrypoint: files.Entrypoint,
 		Listing:    files.Listing,
+		App:        w.isApp(),
 		RenderMode: w.renderMode,
 	}
 	for _, f := range files.Files {
 		s.Files = append(s.Files, contract.DeclaredFile{Path: f.Path, SizeBytes: f.Size, SHA256: f.SHA256})
 	}
 	return s
+}
+
+// isApp returns what the flags say about an app of one page; nil: nothing.
+func (p *publishFlags) isApp() *bool {
+	if !p.app && !p.noApp {
+		return nil
+	}
+	return &p.app
 }
 
 // partOf returns the manifest that makes the same revision from a base: files with other digests, and removed files. It
@@ -81,7 +90,7 @@ func isSame(files *folder.Folder, w publishFlags, base *contract.AgentView) bool
 	whole := declare(files, w)
 	_, changed := changesOf(whole, base)
 	return changed == changes{} && opensAs(whole, base) && whole.Title == base.Title &&
-		whole.RenderMode == ""
+		whole.RenderMode == "" && (whole.App == nil || *whole.App == base.App)
 }
 
 // baseWords are parts of the messages with which a server refuses a base.

@@ -231,6 +231,8 @@ Flags, all as of vitrine publish:
   --title TEXT        title of the artifact
   --entrypoint FILE   the file that opens first
   --render-mode MODE  html, markdown, text, image, audio or video
+  --app               the entrypoint answers for paths that no file has
+  --no-app            it does not
   --no-ignore         publish ignored files, too
   --allow-secret FILE publish this file although it looks like a secret
   --relative          publish copies of HTML and CSS with relative addresses

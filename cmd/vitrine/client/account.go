@@ -58,10 +58,15 @@ func (a *Account) Finalize(ctx context.Context, idem string, s contract.Session)
 }
 
 // Publish makes a draft the current revision of its artifact.
-func (a *Account) Publish(ctx context.Context, idem string, draft contract.Finalized) (contract.Published, error) {
+func (a *Account) Publish(
+	ctx context.Context, idem string, draft contract.Finalized, addresses []contract.AddressThread,
+) (contract.Published, error) {
 	var out contract.Published
 	k := a.mutation(a.Hosts.APIURL, artifactPath(draft.ArtifactID)+"/revisions/"+string(draft.RevisionID)+"/publish", idem)
 	k.artifact = draft.ArtifactID
+	if addresses != nil {
+		k.body = contract.PublishRevision{Addresses: addresses}
+	}
 	err := a.caller.do(ctx, k, &out)
 	return out, err
 }

@@ -21,8 +21,12 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// clientID identifies this program at every deployment. It is a public client, which uses PKCE instead of a secret.
-const clientID = "cli"
+// Clients of this program at every deployment. They are public and use PKCE instead of a secret. The second one gets
+// tokens for the MCP host.
+const (
+	clientID = "cli"
+	helperID = "helper"
+)
 
 // Timeouts of one call to the authorization server, which answers within 3 s even if its own dependencies hang. Two
 // attempts to refresh fit into the 10 s in which a server accepts a replaced refresh token once more.
@@ -38,19 +42,38 @@ const maxToken = 64 << 10
 // scopes are the requested scopes. A server omits those that it does not grant to a command line.
 var scopes = []string{"publish", "read", "admin"}
 
-// Authority is the authorization server of a deployment.
+// Authority is the authorization server of a deployment, as one of our clients uses it.
 type Authority struct {
-	meta   contract.ServerMetadata
-	caller *Caller
+	meta     contract.ServerMetadata
+	caller   *Caller
+	client   string
+	scopes   []string
+	resource string // where the tokens are accepted
+}
+
+// Helper returns the authorization server as the client uses it that gets tokens for the MCP host.
+func (a *Authority) Helper(mcpURL string) *Authority {
+	h := *a
+	h.client, h.scopes = helperID, []string{"publish", "read"}
+	h.resource = mcpURL
+	return &h
 }
 
 // Tokens are the result of a sign-in. Refresh may be empty.
-type Tokens struct{ Access, Refresh secret.Text }
+type Tokens struct {
+	Access, Refresh secret.Text
+	ExpiresAt       time.Time // of Access; zero: not known
+}
 
 // Authority reads the metadata of the deployment's authorization server. All endpoints must be on the api host itself,
 // because other ones could direct codes and tokens elsewhere.
 func (d *Deployment) Authority(ctx context.Context) (*Authority, error) {
-	a := &Authority{caller: d.caller}
+	a := &Authority{
+		caller:   d.caller,
+		client:   clientID,
+		scopes:   scopes,
+		resource: d.Hosts.APIURL,
+	}
 	k := call{method: http.MethodGet, host: d.Hosts.APIURL, path: "/.well-known/oauth-authorization-server"}
 	if err := d.caller.do(ctx, k, &a.meta); err != nil {
 		return nil, err
@@ -74,8 +97,11 @@ func (d *Deployment) Authority(ctx context.Context) (*Authority, error) {
 	return a, nil
 }
 
+// TakesDocuments reports whether apps may name themselves by a document at their own address.
+func (a *Authority) TakesDocuments() bool { return a.meta.ClientDocuments }
+
 func (a *Authority) config() *oauth2.Config {
-	return &oauth2.Config{ClientID: clientID, Scopes: scopes, Endpoint: oauth2.Endpoint{
+	return &oauth2.Config{ClientID: a.client, Scopes: a.scopes, Endpoint: oauth2.Endpoint{
 		AuthURL:       a.meta.AuthorizationEndpoint,
 		TokenURL:      a.meta.TokenEndpoint,
 		DeviceAuthURL: a.meta.DeviceAuthorizationEndpoint,
@@ -99,9 +125,14 @@ func (a *Authority) Refresh(ctx context.Context, refresh secret.Text) (tokens To
 	return tokens, err
 }
 
-// Revoke revokes a token and all tokens of the same sign-in.
+// Revoke revokes a token of this program and all tokens of the same sign-in.
 func (a *Authority) Revoke(ctx context.Context, token secret.Text) error {
-	form := url.Values{"token": {string(token)}, "client_id": {clientID}}.Encode()
+	return a.RevokeOf(ctx, a.client, token)
+}
+
+// RevokeOf does so for the client that got the token.
+func (a *Authority) RevokeOf(ctx context.Context, client string, token secret.Text) error {
+	form := url.Values{"token": {string(token)}, "client_id": {client}}.Encode()
 	return a.caller.retry(ctx, func(ctx context.Context) error {
 		return a.ask(ctx, tokenTime, func(ctx context.Context) error {
 			req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.meta.RevocationEndpoint, strings.NewReader(form))
@@ -136,7 +167,7 @@ func (a *Authority) checkTokens(t *oauth2.Token, err error) (Tokens, error) {
 		(t.RefreshToken != "" && !refreshForm.MatchString(t.RefreshToken)) {
 		return Tokens{}, a.caller.badResponse(a.meta.Issuer, "its tokens are malformed")
 	}
-	return Tokens{secret.Text(t.AccessToken), secret.Text(t.RefreshToken)}, nil
+	return Tokens{secret.Text(t.AccessToken), secret.Text(t.RefreshToken), t.Expiry}, nil
 }
 
 // transport is the http.RoundTripper of x/oauth2. It adds our headers, our limits, and the context of the call, which

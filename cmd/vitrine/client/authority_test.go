@@ -36,13 +36,20 @@ func meta(name, value string) string {
 
 // authority returns the authorization server on a fake network.
 func authority(w *wire, told *[]string) *Authority {
-	return &Authority{caller: caller(w, told), meta: contract.ServerMetadata{
+	meta := contract.ServerMetadata{
 		Issuer:                      issuer,
 		AuthorizationEndpoint:       issuer + "/oauth2/authorize",
 		TokenEndpoint:               issuer + "/oauth2/token",
 		RevocationEndpoint:          issuer + "/oauth2/revoke",
 		DeviceAuthorizationEndpoint: issuer + "/oauth2/device_authorization",
-	}}
+	}
+	return &Authority{
+		meta:     meta,
+		caller:   caller(w, told),
+		client:   clientID,
+		scopes:   scopes,
+		resource: issuer,
+	}
 }
 
 func said(status int, body string, headers ...string) *http.Response {

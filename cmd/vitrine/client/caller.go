@@ -45,7 +45,13 @@ type Caller struct {
 func NewHTTP() *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{
-			Proxy:                 http.ProxyFromEnvironment,
+			Proxy: http.ProxyFromEnvironment,
+			OnProxyConnectResponse: func(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
+				if resp.StatusCode != http.StatusOK {
+					return ProxyRefusal{resp.Status}
+				}
+				return nil
+			},
 			DialContext:           (&net.Dialer{Timeout: connectTimeout}).DialContext,
 			TLSHandshakeTimeout:   connectTimeout,
 			ResponseHeaderTimeout: headerTimeout,
@@ -58,6 +64,11 @@ func NewHTTP() *http.Client {
 	}
 }
 
+// ProxyRefusal is the error of a proxy that does not connect to the host of a request.
+type ProxyRefusal struct{ Status string }
+
+func (e ProxyRefusal) Error() string { return "the proxy answers " + e.Status }
+
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // call is one request to the api or upload host.
@@ -67,11 +78,19 @@ type call struct {
 	path   string
 	bearer string // "" for none
 	idem   string // Idempotency-Key; "" for none
+	known  string // If-None-Match; "" for none
 	body   any    // encoded as JSON; nil for none
 	about  subject
 
 	artifact id.Artifact // the artifact that a publish changes; for hints
 }
+
+// Unchanged is the error of a read whose answer the caller knows.
+type Unchanged struct {
+	Wait time.Duration // before the next one; zero: the server does not say
+}
+
+func (Unchanged) Error() string { return "the answer has not changed" }
 
 // do makes a call, retries it within the limits of Patience, and decodes the response into out.
 func (c *Caller) do(ctx context.Context, k call, out any) error {
@@ -93,6 +112,9 @@ func (c *Caller) once(ctx context.Context, k call, out any) error {
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	if err != nil {
 		return c.unreachable(ctx, k.host, err)
+	}
+	if resp.StatusCode == http.StatusNotModified && k.known != "" {
+		return Unchanged{retryAfter(resp.Header)}
 	}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		return c.refused(k, resp, text)
@@ -129,6 +151,9 @@ func (c *Caller) request(ctx context.Context, k call) (*http.Request, error) {
 	if k.idem != "" {
 		req.Header.Set("Idempotency-Key", k.idem)
 	}
+	if k.known != "" {
+		req.Header.Set("If-None-Match", k.known)
+	}
 	if k.bearer != "" {
 		req.Header.Set("Authorization", "Bearer "+k.bearer)
 	}
@@ -142,6 +167,16 @@ func (c *Caller) setHeaders(req *http.Request) {
 	req.Header.Set("X-Request-Id", c.RequestID)
 }
 
+// Probe gets an address once, without a credential. Its error is that of net/http, whose text may have the address.
+func (c *Caller) Probe(ctx context.Context, address string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, err
+	}
+	c.setHeaders(req)
+	return c.HTTP.Do(req)
+}
+
 // unreachable returns the failure of a call without a response. If the command was cancelled, it returns
 // context.Canceled.
 func (c *Caller) unreachable(ctx context.Context, host string, err error) error {
@@ -150,7 +185,7 @@ func (c *Caller) unreachable(ctx context.Context, host string, err error) error 
 	}
 	why := unwrapURLError(err)
 	f := failure.New(failure.Server, failure.Network, "no response from %s: %v", origin(host), why).
-		Advise("Check the network and that the server runs; VITRINE_URL says where it is.")
+		Advise("vitrine doctor finds out why; VITRINE_URL says where the server is.")
 	if timeout, ok := errors.AsType[net.Error](why); ok && timeout.Timeout() {
 		f.Message = "no response from " + origin(host) + " in time"
 	}

@@ -32,7 +32,7 @@ func (a *Authority) Begin(redirect, state string, fresh bool) *Attempt {
 	t.config.RedirectURL = redirect
 	options := []oauth2.AuthCodeOption{
 		oauth2.S256ChallengeOption(t.verifier),
-		oauth2.SetAuthURLParam("resource", a.meta.Issuer),
+		oauth2.SetAuthURLParam("resource", a.resource),
 	}
 	if fresh {
 		options = append(options, oauth2.SetAuthURLParam("prompt", "login"))

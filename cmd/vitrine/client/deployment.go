@@ -45,6 +45,14 @@ func (c *Caller) Discover(ctx context.Context, base string) (*Deployment, error)
 	return &Deployment{Hosts: hosts, caller: c}, nil
 }
 
+// MCP returns the address of the MCP host; "" if there is none. It refuses one that a token would reach in plain text.
+func (d *Deployment) MCP() (string, error) {
+	if d.Hosts.MCPURL == "" {
+		return "", nil
+	}
+	return d.Hosts.MCPURL, d.caller.encrypted(d.Hosts.MCPURL)
+}
+
 // Base checks an address of a server and returns its canonical form: no trailing slash, no default port, no capitals in
 // the host.
 func Base(address string) (string, error) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -191,5 +192,24 @@ func TestParseKey(t *testing.T) {
 		if printed := fmt.Sprintf("%v %+v %#v %s", key, key, key, key); strings.Contains(printed, pid) {
 			t.Errorf("a key prints as %s", printed)
 		}
+	}
+}
+
+func TestAProxyThatDoesNotConnectIsToldAsThat(t *testing.T) {
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusForbidden)
+	}))
+	defer proxy.Close()
+	u, err := url.Parse(proxy.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := caller(nil, nil)
+	c.HTTP, c.Patience = NewHTTP(), RetryPolicy{MaxAttempts: 1}
+	c.HTTP.Transport.(*http.Transport).Proxy = http.ProxyURL(u)
+	_, err = c.Discover(t.Context(), "https://vitrine.test")
+	f := wantFailure(t, err, failure.Network, failure.Server)
+	if f.Message != "no response from https://vitrine.test: the proxy answers 403 Forbidden" {
+		t.Error(f.Message)
 	}
 }

@@ -24,6 +24,17 @@ func (d *Deployment) Release(ctx context.Context, version, name string, most int
 	})
 }
 
+// maxSkill bounds the skill in bytes.
+const maxSkill = 1 << 20
+
+// Skill returns the text that tells agents how to use the deployment.
+func (d *Deployment) Skill(ctx context.Context) (text []byte, err error) {
+	return text, d.caller.retry(ctx, func(ctx context.Context) error {
+		text, err = d.caller.release(ctx, d.Hosts.AppURL+"/skill.md", maxSkill)
+		return err
+	})
+}
+
 func (c *Caller) release(ctx context.Context, address string, most int64) ([]byte, error) {
 	resp, err := c.getPart(ctx, address, 0, -1, "")
 	if err != nil {

@@ -11,11 +11,11 @@ import (
 	"path/filepath"
 
 	"vitrine/cmd/vitrine/failure"
+	"vitrine/cmd/vitrine/save"
 )
 
 const (
 	fileName = "config.json"
-	fileMode = 0o600 // private, because the file chooses the server that keys are sent to
 	dirMode  = 0o700
 	maxFile  = 1 << 20
 )
@@ -73,12 +73,12 @@ func (f File) read() (all map[string]json.RawMessage, err error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, f.unusable("cannot read %s: %v", f.Path(), cause(err))
+		return nil, f.unusable("cannot read %s: %v", f.Path(), failure.Cause(err))
 	}
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, maxFile))
 	if err != nil {
-		return nil, f.unusable("cannot read %s: %v", f.Path(), cause(err))
+		return nil, f.unusable("cannot read %s: %v", f.Path(), failure.Cause(err))
 	}
 	if json.Unmarshal(text, &all) != nil {
 		return nil, f.unusable("%s is not a JSON object", f.Path())
@@ -86,8 +86,8 @@ func (f File) read() (all map[string]json.RawMessage, err error) {
 	return all, nil
 }
 
-// write writes a new file next to the old one and renames it, so that a reader sees either of them complete. It refuses
-// to replace a link, because other machines may share the file through it.
+// write keeps the file private, because it chooses the server that keys are sent to. It refuses to replace a link, because
+// other machines may share the file through it.
 func (f File) write(all map[string]json.RawMessage) (err error) {
 	if info, err := os.Lstat(f.Path()); err == nil && !info.Mode().IsRegular() {
 		return f.unusable("%s is not a regular file, so it is not changed", f.Path())
@@ -97,20 +97,10 @@ func (f File) write(all map[string]json.RawMessage) (err error) {
 		return err
 	}
 	if err := os.MkdirAll(f.Dir, dirMode); err != nil {
-		return f.unusable("cannot create the folder %s: %v", f.Dir, cause(err))
+		return f.unusable("cannot create the folder %s: %v", f.Dir, failure.Cause(err))
 	}
-	out, err := os.CreateTemp(f.Dir, fileName+".*")
-	if err != nil {
-		return f.unusable("cannot write to %s: %v", f.Dir, cause(err))
-	}
-	_, err = out.Write(append(text, '\n'))
-	err = errors.Join(err, out.Chmod(fileMode), out.Close())
-	if err == nil {
-		err = os.Rename(out.Name(), f.Path())
-	}
-	if err != nil {
-		_ = os.Remove(out.Name())
-		return f.unusable("cannot write %s: %v", f.Path(), cause(err))
+	if err := save.Private(f.Path(), append(text, '\n')); err != nil {
+		return f.unusable("cannot write %s: %v", f.Path(), failure.Cause(err))
 	}
 	return nil
 }
@@ -118,12 +108,4 @@ func (f File) write(all map[string]json.RawMessage) (err error) {
 func (f File) unusable(format string, args ...any) error {
 	return failure.New(failure.Invalid, failure.Unsettable, format, args...).
 		Advise("Correct or remove the file; vitrine config path names it.")
-}
-
-// cause returns the system's error without the file name, which the message already has.
-func cause(err error) error {
-	if path, ok := errors.AsType[*fs.PathError](err); ok {
-		return path.Err
-	}
-	return err
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"time"
 
 	"vitrine/shared/platform/fault"
@@ -58,6 +60,9 @@ const (
 	BundlePending  fault.Code = "bundle_pending"      // the zip is not made yet
 	NoExport       fault.Code = "export_unavailable"  // there are no archives of the workspace
 	ExportPending  fault.Code = "export_pending"      // they are not made yet
+	ClientFile     fault.Code = "client_file"         // a file of a client that cannot be changed
+	ForeignEntry   fault.Code = "foreign_entry"       // a file of a client has another server of our name
+	Connecting     fault.Code = "connect_in_progress" // another process connects or disconnects
 )
 
 // Failure is an error that may be shown: it contains no secret and no signed URL.
@@ -102,6 +107,17 @@ func Of(err error) *Failure {
 	}
 	return New(Other, fault.Internal, "%v",
 		err).Advise("This is a bug in the CLI: please report it with the command that you ran.")
+}
+
+// Cause returns the system's error in err without names of files, which messages have.
+func Cause(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	if e, ok := errors.AsType[*os.LinkError](err); ok {
+		return e.Err
+	}
+	return err
 }
 
 // IsCode reports whether err is a failure with this code.

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"vitrine/cmd/vitrine/save"
+	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 )
@@ -78,16 +80,17 @@ const (
 type Entry struct {
 	SchemaVersion string `json:"schema_version"`
 	Subject
-	Digest    string      `json:"manifest_sha256"` // of the manifest that the files and the flags make
-	Key       string      `json:"idempotency_key"`
-	Base      id.Revision `json:"base_revision_id,omitempty"` // that the revision builds on
-	Session   id.Session  `json:"upload_session_id,omitempty"`
-	Target    id.Artifact `json:"session_artifact_id,omitempty"` // of the session
-	Step      Step        `json:"step"`
-	Expires   string      `json:"expires,omitempty"` // end of the link as it was given
-	LinkEnds  time.Time   `json:"link_ends_at,omitzero"`
-	BegunAt   time.Time   `json:"begun_at"`
-	UpdatedAt time.Time   `json:"updated_at"`
+	Digest    string                   `json:"manifest_sha256"` // of the manifest that the files and the flags make
+	Key       string                   `json:"idempotency_key"`
+	Base      id.Revision              `json:"base_revision_id,omitempty"` // that the revision builds on
+	Session   id.Session               `json:"upload_session_id,omitempty"`
+	Target    id.Artifact              `json:"session_artifact_id,omitempty"` // of the session
+	Step      Step                     `json:"step"`
+	Expires   string                   `json:"expires,omitempty"` // end of the link as it was given
+	LinkEnds  time.Time                `json:"link_ends_at,omitzero"`
+	Addresses []contract.AddressThread `json:"addresses,omitempty"` // as they were shown first
+	BegunAt   time.Time                `json:"begun_at"`
+	UpdatedAt time.Time                `json:"updated_at"`
 }
 
 // Load returns the entry of a subject. It returns nil if there is none, if it cannot be used, or if its upload session
@@ -103,26 +106,14 @@ func (j Journal) Load(s Subject, now time.Time) *Entry {
 
 func (e Entry) ended(now time.Time) bool { return now.Sub(e.BegunAt) >= limits.SessionLife }
 
-// Save writes an entry. It writes a new file and renames it, so that a process that dies leaves a complete one.
+// Save writes an entry.
 func (j Journal) Save(e Entry) error {
 	e.SchemaVersion = "1"
 	text, err := json.MarshalIndent(e, "", "  ")
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(j.Dir, e.Name()+ending+".*") // which only the user can read
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(text, '\n'))
-	err = errors.Join(err, f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), j.path(e.Subject))
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-	}
-	return err
+	return save.Private(j.path(e.Subject), append(text, '\n'))
 }
 
 // Remove deletes the entry of a subject, if there is one.

@@ -1,4 +1,5 @@
-// Package save writes a downloaded file either whole or not at all, and overwrites a file only if allowed.
+// Package save writes a file either whole or not at all: a downloaded one, which overwrites a file only if allowed, and the
+// program's own.
 package save
 
 import (
@@ -55,14 +56,8 @@ func (f *File) taken() error {
 }
 
 func unusable(name string, err error) error {
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		err = e.Err
-	}
-	if e, ok := errors.AsType[*os.LinkError](err); ok {
-		err = e.Err
-	}
-	return failure.New(failure.Invalid, failure.Unsavable, "cannot write %s: %v", name,
-		err).Advise("Name another --output.")
+	return failure.New(failure.Invalid, failure.Unsavable, "cannot write %s: %v", name, failure.Cause(err)).
+		Advise("Name another --output.")
 }
 
 // Start returns an empty file to write to, without the output of an earlier attempt.
@@ -148,4 +143,22 @@ func (f *File) Discard() {
 	f.draft.Close()
 	os.Remove(f.draft.Name())
 	f.draft = nil
+}
+
+// Private writes a file that only its user can read. It writes a new one beside it and renames that, so that a reader, or
+// a process that dies, sees the old or the new one complete.
+func Private(name string, text []byte) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
 }
