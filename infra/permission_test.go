@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -416,8 +417,27 @@ func (h *harness) visit(t *testing.T, g *wire.Agent, p contract.Published) {
 		h.ok(t, g, "GET", target, nil)
 		h.ok(t, g, "HEAD", target, nil)
 	}
+	h.discuss(t, g, artifact+"/feedback")
 	h.ok(t, g, "DELETE", artifact, nil, "Idempotency-Key", wire.NewKey())
 	h.ok(t, g, "POST", g.At.APIURL+"/v1/api-keys/current/revoke", nil)
+}
+
+// discuss writes about a file of an artifact, reads that and replies.
+func (h *harness) discuss(t *testing.T, g *wire.Agent, threads string) {
+	t.Helper()
+	h.ok(t, g, "POST", threads, contract.CreateThread{Body: "A remark", Path: "index.html"}, "Idempotency-Key", wire.NewKey())
+	h.ok(t, g, "GET", threads, nil)
+	var list contract.ThreadList
+	a, err := g.Do(t.Context(), "GET", threads+"?since=0", nil)
+	if err == nil {
+		err = json.Unmarshal(a.Body, &list)
+	}
+	if err != nil || len(list.Threads) != 1 {
+		t.Fatalf("%d %s %v", a.Status, a.Body, err)
+	}
+	thread := threads + "/" + string(list.Threads[0].ID)
+	h.ok(t, g, "POST", thread, contract.AnswerThread{Reply: "A reply"}, "Idempotency-Key", wire.NewKey())
+	h.ok(t, g, "GET", thread, nil)
 }
 
 func (h *harness) ok(t *testing.T, g *wire.Agent, method, target string, body any, headers ...string) {

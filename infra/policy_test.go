@@ -169,21 +169,22 @@ var rights = map[string][]string{
 	"api": slices.Concat(everywhere, readsFiles, servesMembers,
 		readsRings("ContentRing", "LinksRing", "PepperRing", "SealRing", "AssertionRing"),
 		on("Events.Arn/index/gsi1", "dynamodb:Query"), on("Hot.Arn", "dynamodb:BatchGetItem"),
-		onKeys("Core.Arn", "LOCK#* or BE#* or JOB#REMOVE#*", "dynamodb:DeleteItem")),
+		onKeys("Core.Arn", "LOCK#* or BE#* or JOB#REMOVE#* or FB#*", "dynamodb:DeleteItem")),
 	"upload": slices.Concat(everywhere, servesUploads, appliesDiffs, readsRings("PepperRing"),
 		on("Core.Arn", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:ConditionCheckItem"),
 		on("Objects.Arn/d/*", "s3:PutObject")),
 	"mcp": slices.Concat(everywhere, servesUploads, appliesDiffs,
 		readsRings("ContentRing", "LinksRing", "PepperRing", "SealRing"),
 		on("Core.Arn", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:ConditionCheckItem"),
-		on("Core.Arn/index/gsi1", "dynamodb:Query"), on("Core.Arn/index/gsi2", "dynamodb:Query")),
+		on("Core.Arn/index/gsi1", "dynamodb:Query"), on("Core.Arn/index/gsi2", "dynamodb:Query"),
+		onKeys("Core.Arn", "FB#*", "dynamodb:DeleteItem")),
 	"content": slices.Concat(everywhere, readsGates, readsFiles, readsRings("ContentRing"),
 		on("Objects.Arn/b/*", "s3:GetObject"), on("Objects.Arn/x/*", "s3:GetObject")),
 	"render": slices.Concat(everywhere, readsGates, readsFiles, readsRings("ContentRing")),
 	"app": slices.Concat(everywhere, servesUploads, servesMembers,
 		readsRings("ContentRing", "LinksRing", "PepperRing", "SealRing"),
 		on("Events.Arn/index/gsi1", "dynamodb:Query"), on("Objects.Arn/cli/*", "s3:GetObject"),
-		onKeys("Core.Arn", "LTX#* or SES#* or OAR#* or LOCK#* or JOB#REMOVE#*", "dynamodb:DeleteItem")),
+		onKeys("Core.Arn", "LTX#* or SES#* or OAR#* or LOCK#* or JOB#REMOVE#* or FB#*", "dynamodb:DeleteItem")),
 	"jobs": slices.Concat(everywhere,
 		on("Core.Arn", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:PutItem",
 			"dynamodb:UpdateItem", "dynamodb:DeleteItem",
@@ -198,6 +199,7 @@ var rights = map[string][]string{
 	"bundle": slices.Concat(everywhere, readsFiles,
 		onKeys("Core.Arn", "W#* or A#*", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query",
 			"dynamodb:ConditionCheckItem"),
+		onKeys("Core.Arn", "FB#*", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query"),
 		onKeys("Core.Arn", "AL#* or K#*", "dynamodb:BatchGetItem"),
 		on("Core.Arn/index/gsi1", "dynamodb:Query"), on("Core.Arn/index/gsi2", "dynamodb:Query"),
 		on("Events.Arn", "dynamodb:Query"),
@@ -210,10 +212,10 @@ const membersWrite = "W#* or A#* or AL#* or K#* or CT#* or JOB#MIGRATE#* or JOB#
 
 // writes are the items of table core that hosts put and update. With narrow-writes=no they may do so to all of them.
 var writes = map[string]string{
-	"api":    membersWrite + " or UC#* or OAR#* or OCL#* or LOCK#* or BC#* or BE#*",
+	"api":    membersWrite + " or UC#* or OAR#* or OCL#* or LOCK#* or BC#* or BE#* or FB#*",
 	"upload": "U#* or A#* or K#*",
-	"app":    membersWrite + " or SES#* or LTX#* or RPT#* or LOCK#* or CFG#* or BC#* or U#*",
-	"mcp":    "U#* or A#* or AL#* or W#*",
+	"app":    membersWrite + " or SES#* or LTX#* or RPT#* or LOCK#* or CFG#* or BC#* or U#* or FB#*",
+	"mcp":    "U#* or A#* or AL#* or W#* or FB#*",
 }
 
 // moreRights returns those that depend on options.

@@ -9,10 +9,11 @@ import (
 // The rights of each host. grant.go has the statements that several hosts share.
 
 func (d *data) apiRights() []awsiam.PolicyStatement {
-	return slices.Concat(d.serveMembers("UC#*", "OAR#*", "OCL#*", "LOCK#*", "BC#*", "BE#*"), []awsiam.PolicyStatement{
+	return slices.Concat(d.serveMembers("UC#*", "OAR#*", "OCL#*", "LOCK#*", "BC#*", "BE#*", "FB#*"), []awsiam.PolicyStatement{
 		allow(index(d.events, "gsi1"), "dynamodb:Query"), // operators read the events of all workspaces
-		// lockdowns that they lift, events of the payment provider that were not processed, and removals that are cancelled
-		allowIf(d.core.TableArn(), leading("LOCK#*", "BE#*", "JOB#REMOVE#*"), "dynamodb:DeleteItem"),
+		// lockdowns that they lift, events of the payment provider that were not processed, removals that are cancelled, and the
+		// places of threads before a change
+		allowIf(d.core.TableArn(), leading("LOCK#*", "BE#*", "JOB#REMOVE#*", "FB#*"), "dynamodb:DeleteItem"),
 		allow(d.hot.TableArn(), "dynamodb:BatchGetItem"), // records of repeated requests
 	}, d.readFiles()) // files are read back as text
 }
@@ -38,9 +39,10 @@ func (d *data) renderRights() []awsiam.PolicyStatement {
 }
 
 func (d *data) appRights() []awsiam.PolicyStatement {
-	// sign-ins, sessions, consents, lockdowns that are lifted, and removals that are cancelled
-	ended := leading("LTX#*", "SES#*", "OAR#*", "LOCK#*", "JOB#REMOVE#*")
-	written := []string{"SES#*", "LTX#*", "RPT#*", "LOCK#*", "CFG#*", "BC#*", "U#*"}
+	// sign-ins, sessions, consents, lockdowns that are lifted, removals that are cancelled, and the places of threads before a
+	// change
+	ended := leading("LTX#*", "SES#*", "OAR#*", "LOCK#*", "JOB#REMOVE#*", "FB#*")
+	written := []string{"SES#*", "LTX#*", "RPT#*", "LOCK#*", "CFG#*", "BC#*", "U#*", "FB#*"}
 	return slices.Concat(d.serveMembers(written...), []awsiam.PolicyStatement{
 		allow(index(d.events, "gsi1"), "dynamodb:Query"), // operators read the events of all workspaces
 		allowIf(d.core.TableArn(), ended, "dynamodb:DeleteItem"),
@@ -52,7 +54,9 @@ func (d *data) mcpRights() []awsiam.PolicyStatement {
 	return append(slices.Concat(d.serveUploads(), d.applyDiffs()),
 		allow(d.core.TableArn(),
 			"dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:ConditionCheckItem"),
-		d.write("U#*", "A#*", "AL#*", "W#*"), // sessions, artifacts, links, and how many artifacts are pinned
+		// sessions, artifacts, links, how many artifacts are pinned, and threads
+		d.write("U#*", "A#*", "AL#*", "W#*", "FB#*"),
+		allowIf(d.core.TableArn(), leading("FB#*"), "dynamodb:DeleteItem"), // the places of threads before a change
 		allow(index(d.core, "gsi1"), "dynamodb:Query"),
 		allow(index(d.core, "gsi2"), "dynamodb:Query"), // links of an artifact
 	)
@@ -81,7 +85,9 @@ func (d *data) bundleRights() []awsiam.PolicyStatement {
 	return append([]awsiam.PolicyStatement{
 		allowIf(d.core.TableArn(), leading("W#*", "A#*"),
 			"dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:ConditionCheckItem"),
-		allowIf(d.core.TableArn(), leading("AL#*", "K#*"), "dynamodb:BatchGetItem"), // links and API keys that lists name
+		allowIf(d.core.TableArn(), leading("FB#*"), "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query"),
+		// links and API keys that lists name
+		allowIf(d.core.TableArn(), leading("AL#*", "K#*"), "dynamodb:BatchGetItem"),
 		allow(index(d.core, "gsi1"), "dynamodb:Query"),
 		allow(index(d.core, "gsi2"), "dynamodb:Query"),
 		allow(d.events.TableArn(), "dynamodb:Query"),

@@ -339,7 +339,28 @@ func (h *harness) keeps(t *testing.T, m, g *wire.Agent) contract.Published {
 	for _, verb := range []string{"/pin", "/unpin", "/access-link-lockdown", "/access-link-lockdown/lift"} {
 		ask[any](t, m, "POST", mine+verb, nil, "Idempotency-Key", wire.NewKey())
 	}
+	h.discussAsMember(t, m, mine+"/feedback")
 	return old
+}
+
+// discussAsMember writes in two threads and deletes both, one by its only message.
+func (h *harness) discussAsMember(t *testing.T, m *wire.Agent, threads string) {
+	t.Helper()
+	write := func() string {
+		return threads + "/" + string(ask[contract.ThreadSummary](t, m, "POST", threads,
+			contract.CreateThread{Body: "A remark", Path: "index.html"}, "Idempotency-Key", wire.NewKey()).ID)
+	}
+	one, other := write(), write()
+	ask[any](t, m, "PUT", strings.TrimSuffix(threads, "/feedback")+"/feedback-policy",
+		contract.SetFeedbackPolicy{Policy: "off"}, "Idempotency-Key", wire.NewKey())
+	ask[any](t, m, "GET", threads, nil)
+	ask[any](t, m, "GET", "/v1/web/feedback", nil)
+	ask[any](t, m, "POST", one, contract.AnswerThreadAsMember{Reply: "Well", State: "resolved"}, "Idempotency-Key",
+		wire.NewKey())
+	message := ask[contract.Thread](t, m, "GET", other, nil).Items[0].ID
+	for _, path := range []string{one, other + "/messages/" + string(message)} {
+		ask[any](t, m, "DELETE", path, nil, "Idempotency-Key", wire.NewKey())
+	}
 }
 
 // shares makes a link to a revision that is not the newest, opens it on both hosts, and revokes it.
@@ -398,5 +419,19 @@ func (h *harness) owner(b *browser) {
 		does(one+action, one+action, nil)
 	}
 	does(one, one+"/unlisted", nil)
+	b.discusses(one + "/feedback")
 	does(one+"/delete", one+"/delete", nil)
+}
+
+// discusses writes about an artifact, replies and deletes the thread.
+func (b *browser) discusses(threads string) {
+	b.t.Helper()
+	b.visit("/feedback")
+	b.visit(threads)
+	b.twice(threads, map[string]string{"about": "artifact", "body": "A remark"})
+	thread := threads + "/" + regexp.MustCompile(`thr_[0-9A-Z]+`).FindString(b.page)
+	b.visit(thread)
+	b.submit(thread, map[string]string{"reply": "A reply"})
+	b.visit(thread + "/delete")
+	b.submit(thread+"/delete", nil)
 }

@@ -85,7 +85,8 @@ func (h *harness) tools(t *testing.T, client *wire.Agent) {
 	made := c.edits()
 	c.uploads(made.ArtifactID)
 	h.finds(c)
-	h.diffs(c, made.ArtifactID)
+	key := h.diffs(c, made.ArtifactID)
+	c.answers(key, made.ArtifactID)
 	c.reads(listed.Tools, map[string]any{"artifact_id": made.ArtifactID, "path": "index.html"})
 	c.shares(made)
 	ada := h.signIn(t, "cli", provider.Person{Email: "ada@example.org"})
@@ -162,8 +163,18 @@ func (h *harness) finds(c *tooled) {
 	call[any](c, "publish_upload", map[string]any{"upload_session_id": session.UploadSessionID})
 }
 
-// diffs finishes a session of an API key whose file is a diff.
-func (h *harness) diffs(c *tooled, a id.Artifact) {
+// answers replies in a thread that an API key begins.
+func (t *tooled) answers(key *wire.Agent, a id.Artifact) {
+	t.t.Helper()
+	begun := ask[contract.ThreadSummary](t.t, key, "POST", "/v1/artifacts/"+string(a)+"/feedback",
+		contract.CreateThread{Body: "A remark"}, "Idempotency-Key", wire.NewKey())
+	call[any](t, "answer_feedback", map[string]any{"artifact_id": a, "thread_id": begun.ID, "reply": "A reply"})
+	call[any](t, "catch_up", map[string]any{"artifact_id": a, "since": 2, "wait": 1})
+	call[any](t, "catch_up", map[string]any{})
+}
+
+// diffs finishes a session of an API key whose file is a diff, and returns that key.
+func (h *harness) diffs(c *tooled, a id.Artifact) *wire.Agent {
 	c.t.Helper()
 	ada := h.signIn(c.t, "cli", provider.Person{Email: "ada@example.org"})
 	key := ask[contract.CreatedKey](c.t, ada, "POST", "/v1/web/keys", contract.CreateKey{Name: "for diffs"},
@@ -189,6 +200,7 @@ func (h *harness) diffs(c *tooled, a id.Artifact) {
 		c.t.Fatal(put.Status, err)
 	}
 	call[any](c, "publish_upload", map[string]any{"upload_session_id": session.UploadSessionID})
+	return &g
 }
 
 // reads calls the tools that only read, with what each has to be told.

@@ -137,6 +137,8 @@ var bans = []ban{
 	{"functions/app/lambda", "github.com/alecthomas/", "the render function alone links the libraries of pages"},
 	{"functions/content/lambda", "github.com/alecthomas/", "the render function alone links the libraries of pages"},
 	{"functions/api/lambda", "github.com/alecthomas/", "the render function alone links the libraries of pages"},
+	{"shared/publishing/anchor", "github.com/alecthomas/", "what several functions link leaves colours to pages"},
+	{"shared/publishing/anchor", "github.com/wyatt915/", "what several functions link leaves formulas to pages"},
 	{"functions/render/lambda", "github.com/stripe/", "api and app alone talk to Stripe"},
 }
 

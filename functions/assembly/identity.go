@@ -79,6 +79,7 @@ func (s *Services) OAuth(limiter *rate.Limiter) (*oauth.Server, error) {
 		Provider:    provider,
 		Registrar:   s.Registrar(),
 		Name:        s.Config.Policy.Brand.Name,
+		NoDocuments: s.Config.NoClientDocuments,
 		Limiter:     limiter,
 		Limits:      &s.Config.Limits,
 		Allowlist:   s.Config.Allowlist(),

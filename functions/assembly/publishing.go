@@ -10,6 +10,7 @@ import (
 	"vitrine/shared/publishing/comparison"
 	"vitrine/shared/publishing/content"
 	"vitrine/shared/publishing/export"
+	"vitrine/shared/publishing/feedback"
 	"vitrine/shared/publishing/sharing"
 	"vitrine/shared/publishing/upload"
 	"vitrine/shared/publishing/view"
@@ -23,6 +24,7 @@ func (s *Services) Uploads() *upload.Service {
 		Objects: s.Blobs,
 		Limits:  &s.Config.Limits,
 		Loads:   s.Config.Policy.Loads,
+		Own:     s.Config.Origins.Own != "",
 		Now:     s.Config.Now,
 	}
 }
@@ -37,6 +39,7 @@ func (s *Services) Artifacts() (*artifact.Service, error) {
 		URLs:    urls,
 		Cursors: cursors,
 		Limits:  &s.Config.Limits,
+		Threads: feedback.Closer{Store: s.Stores.Feedback},
 		Now:     s.Config.Now,
 	}, errors.Join(err1, err2)
 }
@@ -48,6 +51,22 @@ func (s *Services) Links(artifacts *artifact.Service) *sharing.Service {
 		Changes:   s.Stores.Links,
 		Addresses: artifacts.URLs,
 		Cursors:   artifacts.Cursors,
+		Now:       s.Config.Now,
+	}
+}
+
+// Feedback returns the service of threads about artifacts. views reads files back. A host that begins threads
+// sets Anchors.
+func (s *Services) Feedback(
+	artifacts *artifact.Service, views *view.Service, limiter *rate.Limiter,
+) *feedback.Service {
+	return &feedback.Service{
+		Store:     s.Stores.Feedback,
+		Artifacts: artifacts,
+		Files:     views,
+		Cursors:   artifacts.Cursors,
+		Limiter:   limiter,
+		Limits:    &s.Config.Limits,
 		Now:       s.Config.Now,
 	}
 }
@@ -86,6 +105,11 @@ func (s *Services) Exports(urls *address.URLBuilder, limiter *rate.Limiter) *exp
 	}
 }
 
+// Streams returns the caps on what occupies a function for long.
+func (s *Services) Streams() *rate.Streams {
+	return &rate.Streams{Store: s.Stores.Counters, Limits: &s.Config.Limits, Now: s.Config.Now}
+}
+
 // Content returns the reader of files by signed token. It needs the ring content.
 func (s *Services) Content(limiter *rate.Limiter) (*content.Reader, error) {
 	ring, origin := s.Config.Rings.Content, s.Config.Origins.Content
@@ -101,7 +125,7 @@ func (s *Services) Content(limiter *rate.Limiter) (*content.Reader, error) {
 		Store:        s.Stores.Artifacts,
 		Bytes:        s.Blobs,
 		Limiter:      limiter,
-		Streams:      &rate.Streams{Store: s.Stores.Counters, Limits: &s.Config.Limits, Now: s.Config.Now},
+		Streams:      s.Streams(),
 		Addresses:    addresses,
 		Limits:       &s.Config.Limits,
 		Cache:        s.cache,

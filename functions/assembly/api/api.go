@@ -14,6 +14,7 @@ import (
 	"vitrine/shared/identity/deletion"
 	"vitrine/shared/platform/env"
 	"vitrine/shared/platform/manual"
+	"vitrine/shared/publishing/anchor"
 	"vitrine/shared/publishing/lockdown"
 )
 
@@ -64,6 +65,8 @@ func artifacts(s *assembly.Services, h *api.Host) error {
 	h.Exports = s.Exports(service.URLs, h.Surface.Limiter)
 	h.Views = s.Views(service, h.Surface.Limiter)
 	h.Views.Bytes = s.Blobs
+	h.Feedback = s.Feedback(service, h.Views, h.Surface.Limiter)
+	h.Feedback.Anchors = anchor.Checker{}
 	h.Lockdowns = &lockdown.Service{Store: s.Stores.Lockdowns, Cursors: service.Cursors, Now: s.Config.Now}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"vitrine/shared/entry/download"
 	"vitrine/shared/platform/env"
 	"vitrine/shared/platform/rate"
+	"vitrine/shared/publishing/anchor"
 	"vitrine/shared/publishing/live"
 )
 
@@ -65,7 +66,11 @@ func artifacts(s *assembly.Services, h *app.Host, limiter *rate.Limiter) error {
 	h.Links = s.Links(service)
 	h.Exports = s.Exports(service.URLs, limiter)
 	views := s.Views(service, limiter)
+	views.Bytes = s.Blobs // what a thread is about is looked up in the file
 	h.Views = views
+	threads := s.Feedback(service, views, limiter)
+	threads.Anchors = anchor.Checker{}
+	h.Feedback = threads
 	h.Live = &live.Service{
 		Store:     s.Stores.Artifacts,
 		Pointers:  views,

@@ -25,10 +25,11 @@ func Host(s *assembly.Services, log *slog.Logger) *jobs.Host {
 		Now:     s.Config.Now,
 	}
 	exporter := &sweep.Exporter{
-		Store:  s.Stores.Exports,
-		Bytes:  s.Blobs,
-		Limits: &s.Config.Limits,
-		Now:    s.Config.Now,
+		Store:   s.Stores.Exports,
+		Bytes:   s.Blobs,
+		Threads: s.Stores.Feedback,
+		Limits:  &s.Config.Limits,
+		Now:     s.Config.Now,
 	}
 	return &jobs.Host{Log: log, Now: time.Now, Jobs: []jobs.Job{
 		schedule.Job("bundles", bundler.Due),

@@ -26,6 +26,7 @@ func Host(s *assembly.Services, log *slog.Logger) *jobs.Host {
 		schedule.Job("purges", purger(s).Due),
 		schedule.Job("bundles", sweeper.DueBundles),
 		schedule.Job("exports", sweeper.DueExports),
+		schedule.Job("threads", sweeper.DueThreads),
 		schedule.Job("deletions", garbageCollector(s).Due),
 		schedule.Job("removals", remover(s).Due), // it waits for the work of all others
 	}}
@@ -36,8 +37,8 @@ func Handler(s *assembly.Services, log *slog.Logger) func(context.Context, json.
 	return Host(s, log).Handle
 }
 
-// sweeper returns the service that ends what is due: drafts, artifacts, upload sessions, abandoned bundles, and
-// exports.
+// sweeper returns the service that ends what is due: drafts, artifacts, upload sessions, abandoned bundles, exports, and
+// messages of deleted threads.
 func sweeper(s *assembly.Services) *sweep.Sweeper {
 	return &sweep.Sweeper{
 		Store:          s.Stores.Queue,
@@ -47,6 +48,7 @@ func sweeper(s *assembly.Services) *sweep.Sweeper {
 		Archives:       s.Blobs,
 		Exports:        s.Stores.Exports,
 		ExportArchives: s.Blobs,
+		Threads:        s.Stores.Queue,
 		Now:            s.Config.Now,
 	}
 }

@@ -59,6 +59,8 @@ func Handler(s *assembly.Services, log *slog.Logger) (http.Handler, error) {
 		Uploads:     uploads,
 		Views:       views,
 		Links:       s.Links(artifacts),
+		Threads:     s.Feedback(artifacts, views, limiter),
+		Waits:       s.Streams(),
 		Comparisons: s.Comparisons(artifacts),
 	}
 	return h.Handler(), nil
