@@ -31,6 +31,8 @@ var (
 	mintRoute     = route{5, 3}
 	linksRoute    = route{5, 3}
 	revokeRoute   = route{5, 4}
+	threadsRoute  = route{5, 3}
+	answerRoute   = route{6, 5}
 	whoamiRoute   = route{4, 3}
 )
 
@@ -56,6 +58,8 @@ var toolCosts = []struct {
 	{"revoke_access_link", []route{revokeRoute}},
 	{"prepare_upload", []route{createRoute}},
 	{"publish_upload", []route{finalizeRoute, publishRoute}},
+	{"catch_up", []route{threadsRoute}},
+	{"answer_feedback", []route{answerRoute}},
 	{"delete_artifact", []route{deleteRoute}},
 }
 
@@ -65,8 +69,9 @@ type toolCaller struct {
 	who   *wire.Agent
 	known struct {
 		contract.MCPPublished
-		Items   []contract.LinkRow `json:"items"`
-		Session string             `json:"upload_session_id"`
+		Items   []contract.LinkRow       `json:"items"`
+		Threads []contract.ThreadSummary `json:"threads"`
+		Session string                   `json:"upload_session_id"`
 	}
 }
 
@@ -111,6 +116,8 @@ func (c *toolCaller) arguments(tool string) map[string]any {
 		return map[string]any{"artifact_id": k.ArtifactID, "revision_id": k.RevisionID}
 	case "revoke_access_link":
 		return map[string]any{"access_link_id": k.Items[0].ID}
+	case "answer_feedback":
+		return map[string]any{"artifact_id": k.ArtifactID, "thread_id": k.Threads[0].ID, "reply": "Metres"}
 	case "prepare_upload":
 		return map[string]any{"title": "Empty", "files": []map[string]any{{"path": "a.txt", "size_bytes": 0}}}
 	case "publish_upload":
@@ -122,7 +129,8 @@ func (c *toolCaller) arguments(tool string) map[string]any {
 func TestEveryToolStaysWithinTheSumOfItsRoutes(t *testing.T) {
 	l := newBudgetEnv(t)
 	p := l.backend()
-	c := &toolCaller{budgetEnv: l, who: p.GrantTo(t, p.NewMember(t), "oc_x", p.Origins.MCP).Agent}
+	who := p.NewMember(t)
+	c := &toolCaller{budgetEnv: l, who: p.GrantTo(t, who, "oc_x", p.Origins.MCP).Agent}
 	for _, free := range []string{"ping", "tools/list", "resources/list", "prompts/list"} {
 		c.wantWithin(t, free, budget{2, 2, 3, 0}, func() { c.message(t, free, map[string]any{}) })
 	}
@@ -138,6 +146,9 @@ func TestEveryToolStaysWithinTheSumOfItsRoutes(t *testing.T) {
 		most := budget{calls: 1, trips: 1, rru: 1000, wru: 1000} // units are those of the services
 		for _, r := range tt.routes {
 			most.calls, most.trips = most.calls+r.calls, most.trips+r.trips
+		}
+		if tt.tool == "catch_up" {
+			harness.WriteAs(t, who, c.known.ArtifactID, contract.CreateThread{Body: "Which unit?"})
 		}
 		c.clock.Advance(limits.Default().Actor.Window) // or a permit that an earlier call took counts for this one
 		c.wantWithin(t, tt.tool, most, func() {

@@ -17,6 +17,7 @@ func TestAnOwnOriginTakesTheReadsOfTheSharedOne(t *testing.T) {
 	token, _, _ := strings.Cut(rest, "/")
 	origin, cookie := b.Origins.Of(p.ArtifactID), "__Host-v="+token
 	frame := []string{"Sec-Fetch-Dest", "iframe", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Site", "cross-site"}
+	frame = append(frame, "Referer", b.Origins.App+"/")
 	b.wantStatus(t, b.Anyone, 200, "GET", p.RevisionContentURL) // the files of the revision are known then
 	for _, c := range []struct {
 		name, path string

@@ -49,9 +49,11 @@ func TestPagesOfMembersStayWithinTheirBudget(t *testing.T) {
 		{"page: overview", "/dashboard", budget{16, 5, 11, 2}},
 		{"page: artifacts", "/artifacts", budget{11, 5, 8, 2}},
 		{"page: search", "/artifacts?q=paged&sort=title", budget{7, 4, 5, 2}},
-		// Session, member, artifact, its links, and what their list leaves out.
-		{"page: artifact", at, budget{9, 5, 9, 2}},
-		{"page: viewer", "/v/" + string(shown.ArtifactID), budget{6, 4, 5, 2}},
+		// Session, member, artifact, its links, what their list leaves out, and that there are no threads.
+		{"page: artifact", at, budget{10, 5, 10, 2}},
+		{"page: viewer", "/v/" + string(shown.ArtifactID), budget{7, 4, 6, 2}},
+		{"page: feedback", at + "/feedback", budget{6, 4, 5, 2}},
+		{"page: inbox", "/feedback", budget{7, 4, 5, 2}},
 		{"page: access links", "/access-links", budget{7, 4, 5, 2}},
 		{"page: revoke a link?", at + "/links/" + string(link) + "/revoke", budget{7, 5, 5, 2}},
 		{"page: keys", "/keys", budget{5, 3, 3.5, 2}},
@@ -65,7 +67,7 @@ func TestPagesOfMembersStayWithinTheirBudget(t *testing.T) {
 		Body: []byte("<p>newer"),
 	}))(t)
 	// The list of the revisions is read beside the one that is shown.
-	read("page: viewer of a second revision", "/v/"+string(shown.ArtifactID), budget{7, 4, 6, 2})
+	read("page: viewer of a second revision", "/v/"+string(shown.ArtifactID), budget{8, 4, 7, 2})
 	// The revisions, then the files of two of them, then at most 20 changed files of both.
 	read("page: comparison", at+"/compare", budget{11, 6, 7, 2})
 	harness.Must(agent.PublishFiles(t.Context(), "Paged", shown.ArtifactID, manyFiles("one")...))(t)
@@ -129,9 +131,9 @@ func TestAPollOfAnOpenPageStaysWithinItsBudget(t *testing.T) {
 			t.Fatalf("the poll answers %d %s", a.Status, a.Body)
 		}
 	}
-	// Session, member with workspace, then the same copy without a link.
-	l.wantWithin(t, "poll of a member, first", budget{4, 4, 4, 1}, member)
-	l.wantWithin(t, "poll of a member", budget{3, 3, 4, 0}, member)
+	// Session, member with workspace, then the same copy without a link and with the counts of threads.
+	l.wantWithin(t, "poll of a member, first", budget{4, 4, 4.5, 1}, member)
+	l.wantWithin(t, "poll of a member", budget{3, 3, 4.5, 0}, member)
 }
 
 // TestAHotReadIsOneStrongRead reads a file of a claimed artifact 1,000 times in one window, with the published limits.

@@ -7,6 +7,7 @@ import (
 
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 )
@@ -62,9 +63,15 @@ func faultRoutes(
 		"revisions": get("/revisions"),
 		"file":      get("/file-content?path=index.html"),
 		"revision":  get("/revisions/" + string(r) + "/agent-view"),
-		"publish":   func() wire.Answer { return harness.Must(harness.Publish(g, wire.NewKey(), a, r))(t) },
-		"delete":    func() wire.Answer { return harness.Must(harness.Delete(g, a))(t) },
-		"finalize":  func() wire.Answer { return harness.Must(harness.Finalize(g, wire.NewKey(), u))(t) },
+		"threads":   get("/feedback"),
+		"thread":    get("/feedback/" + string(id.NewThread())),
+		"remark": func() wire.Answer {
+			return harness.Do(t, g, "POST", g.At.APIURL+harness.FeedbackPath(a), contract.CreateThread{Body: "A remark"},
+				"Idempotency-Key", wire.NewKey())
+		},
+		"publish":  func() wire.Answer { return harness.Must(harness.Publish(g, wire.NewKey(), a, r))(t) },
+		"delete":   func() wire.Answer { return harness.Must(harness.Delete(g, a))(t) },
+		"finalize": func() wire.Answer { return harness.Must(harness.Finalize(g, wire.NewKey(), u))(t) },
 		"create": func() wire.Answer {
 			return harness.Must(harness.Create(g, wire.NewKey(), harness.DeclareRevision(a, "theirs")))(t)
 		},

@@ -51,8 +51,12 @@ var crashRoutes = []crashRoute{
 	{"publish", crashPublish, happened(shown...)},
 	{"publish a revision", crashPublishRevision, happened(append(shown,
 		harness.SessionMade, harness.DraftMade, harness.ArtifactPublished)...)},
+	{"publish a revision that addresses a thread", crashPublishAddressing, happened(append(shown, harness.SessionMade,
+		harness.DraftMade, harness.ArtifactPublished, "feedback.created", "feedback.addressed")...)},
 	{"delete", crashDelete, happened(append(shown, harness.ArtifactDeleted)...)},
 	{"revoke", crashRevoke, happened(harness.KeyRevoked)},
+	{"write about it", crashRemark, happened(append(shown, "feedback.created")...)},
+	{"address a thread", crashAddress, happened(append(shown, "feedback.created", "feedback.addressed")...)},
 }
 
 func crashCreate(t *testing.T, _ *harness.FaultEnv, g *wire.Agent) func() wire.Answer {
@@ -104,6 +108,34 @@ func crashPublish(t *testing.T, s *harness.FaultEnv, g *wire.Agent) func() wire.
 func crashPublishRevision(t *testing.T, s *harness.FaultEnv, g *wire.Agent) func() wire.Answer {
 	key, d := wire.NewKey(), s.DraftBlank(t, g, harness.PublishPage(t, g, "first").ArtifactID)
 	return func() wire.Answer { return harness.Must(harness.Publish(g, key, d.ArtifactID, d.RevisionID))(t) }
+}
+
+func crashPublishAddressing(t *testing.T, s *harness.FaultEnv, g *wire.Agent) func() wire.Answer {
+	a, key := harness.PublishPage(t, g, "discussed").ArtifactID, wire.NewKey()
+	thread := harness.WriteAbout(t, g, a, contract.CreateThread{Body: "A remark"})
+	d := s.DraftBlank(t, g, a)
+	body := contract.PublishRevision{Addresses: []contract.AddressThread{{ThreadID: thread.ID, Seq: thread.Seq}}}
+	return func() wire.Answer {
+		return harness.Do(t, g, "POST", g.PublishURL(a, d.RevisionID), body, "Idempotency-Key", key)
+	}
+}
+
+func crashRemark(t *testing.T, _ *harness.FaultEnv, g *wire.Agent) func() wire.Answer {
+	a, key := harness.PublishPage(t, g, "discussed").ArtifactID, wire.NewKey()
+	remark := contract.CreateThread{Body: "A remark", Path: "index.html"}
+	return func() wire.Answer {
+		return harness.Do(t, g, "POST", g.At.APIURL+harness.FeedbackPath(a), remark, "Idempotency-Key", key)
+	}
+}
+
+func crashAddress(t *testing.T, _ *harness.FaultEnv, g *wire.Agent) func() wire.Answer {
+	p, key := harness.PublishPage(t, g, "discussed"), wire.NewKey()
+	thread := harness.WriteAbout(t, g, p.ArtifactID, contract.CreateThread{Body: "A remark"})
+	answer := contract.AnswerThread{Reply: "Mended", Addressed: &contract.Addressed{RevisionID: p.RevisionID}}
+	return func() wire.Answer {
+		return harness.Do(t, g, "POST", g.At.APIURL+harness.FeedbackPath(p.ArtifactID)+"/"+string(thread.ID), answer,
+			"Idempotency-Key", key)
+	}
 }
 
 func crashDelete(t *testing.T, _ *harness.FaultEnv, g *wire.Agent) func() wire.Answer {
@@ -171,7 +203,7 @@ func (r crashRoute) goesWrong(t *testing.T, s *harness.FaultEnv, how, call strin
 			rule.After(chaos.Timeout)
 		}
 		lost := ask()
-		if call != harness.StampKey && (rule.Fired() == 0 || (lost.Status == http.StatusOK) != (how == unanswered)) {
+		if call != harness.StampKey && (rule.Fired() == 0 || (lost.Status/100 == 2) != (how == unanswered)) {
 			t.Errorf("at first it answers %d", lost.Status)
 		}
 		s.Revive()
@@ -211,7 +243,7 @@ func allowanceUsed(t testing.TB, s *harness.FaultEnv, g *wire.Agent) (units int)
 // succeeded checks a success and returns its ids. A key whose revocation was committed cannot ask again.
 func (r crashRoute) succeeded(t *testing.T, a wire.Answer) string {
 	t.Helper()
-	if a.Status != http.StatusOK && (r.name != "revoke" || a.Code() != fault.NotAuthenticated) {
+	if a.Status/100 != 2 && (r.name != "revoke" || a.Code() != fault.NotAuthenticated) {
 		t.Errorf("%s answers %d %s (%s)", r.name, a.Status, a.Code(), a.Message())
 	}
 	var result struct {

@@ -5,6 +5,7 @@ import (
 
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/id"
 )
 
@@ -44,6 +45,12 @@ var breaches = []breach{
 	{"a key without workspace", "I6", coreTable, "K#", "K", map[string]any{"ws": string(id.NewWorkspace())}},
 	{"a draft without its session's end", "I6", coreTable, "U#", "META", map[string]any{"status": "pending"}},
 	{"a claimed workspace that is open", "I7", coreTable, "W#", "META", map[string]any{"into": string(id.NewWorkspace())}},
+	{"a change that is not counted", "I9", coreTable, "FB#", "F", map[string]any{"seq": 9}},
+	{"a place of another state", "I9", coreTable, "FB#", "S#", map[string]any{"state": "resolved"}},
+	{"a thread without its message", "I9", coreTable, "FB#", "N#", nil},
+	{"open threads that no inbox has", "I9", coreTable, "FB#", "F", map[string]any{"g1p": nil}},
+	{"a deletion that leaves the words", "I9", coreTable, "FB#", "T#", map[string]any{"state": "deleted"}},
+	{"a thread that is lost", "I9", coreTable, "FB#", "T#", nil},
 	{"a result that is lost", "I8", hotTable, "i:", "", map[string]any{"result": nil}},
 	{"a state that is none", "I8", hotTable, "i:", "", map[string]any{"state": "failed"}},
 	{"a lease without owner", "I8", hotTable, "i:", "", map[string]any{"state": "flight"}},
@@ -58,6 +65,7 @@ func TestTheInvariantsSeeEveryBreach(t *testing.T) {
 	u := s.Upload(t, g, "", "sound")
 	d := harness.Must(g.Finalize(ctx, wire.NewKey(), u.UploadSessionID))(t)
 	harness.Must(g.Publish(ctx, wire.NewKey(), d.ArtifactID, d.RevisionID))(t)
+	harness.WriteAbout(t, g, d.ArtifactID, contract.CreateThread{Body: "A remark"})
 	s.CheckInvariants(t)
 	for _, b := range breaches {
 		t.Run(b.name, func(t *testing.T) {

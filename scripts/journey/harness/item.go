@@ -164,6 +164,8 @@ func SetAttributes(item Item, set map[string]any) {
 			item[name] = &types.AttributeValueMemberS{Value: v}
 		case []byte:
 			item[name] = &types.AttributeValueMemberB{Value: v}
+		case bool:
+			item[name] = &types.AttributeValueMemberBOOL{Value: v}
 		case int:
 			item[name] = &types.AttributeValueMemberN{Value: strconv.Itoa(v)}
 		case time.Time:

@@ -102,6 +102,27 @@ func TestAPurgeThatDiesAnywhereIsMadeUpFor(t *testing.T) {
 	wantObjects(t, s, m.Agent, 1)
 }
 
+// TestTheMessagesOfADeletedThreadGoWhereverTheJobsDie has more messages than one transaction removes.
+func TestTheMessagesOfADeletedThreadGoWhereverTheJobsDie(t *testing.T) {
+	t.Parallel()
+	s := harness.NewJobEnv(t, harness.Unlimited)
+	m := s.NewClaimant(t)
+	a := harness.PublishPage(t, m.Agent, "discussed").ArtifactID
+	thread := harness.WriteAbout(t, m.Agent, a, contract.CreateThread{Body: "A remark"})
+	harness.WriteAbout(t, m.Agent, a, contract.CreateThread{Body: "stays"})
+	for range 30 {
+		harness.Answer(t, m.Agent, a, thread.ID, contract.AnswerThread{Reply: "A reply"})
+	}
+	path := "/v1/web/artifacts/" + string(a) + "/feedback/" + string(thread.ID)
+	who := s.AddMember(t, m.Workspace)
+	harness.CallAs[contract.ThreadSummary](t, who, 200, "DELETE", path, nil, harness.KeyHeader()...)
+	dieAtEachWrite(t, s)
+	s.RunCollector(t)
+	if left := harness.Text(s.GetItem(t, "FB#"+string(a), "F")["text"]); left != "5" {
+		t.Errorf("%s bytes are left", left)
+	}
+}
+
 // place is where the function that makes archives dies: before or after the n-th call of an operation.
 type place struct {
 	operation string

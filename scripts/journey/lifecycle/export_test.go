@@ -164,6 +164,8 @@ func TestAnExportHoldsWhatAWorkspaceHasAndNoSecret(t *testing.T) {
 	link := harness.CreateLink(t, x.agent, two.ArtifactID, contract.CreateLink{Type: "share"})
 	_, blob, err := wire.SplitLink(harness.MintLink(t, x.agent, link.ID))
 	harness.NoError(t, err)
+	remark := harness.WriteAbout(t, x.agent, two.ArtifactID, contract.CreateThread{Body: "Why <b>odd</b>?"})
+	harness.Answer(t, x.agent, two.ArtifactID, remark.ID, contract.AnswerThread{Reply: "Because"})
 
 	if e := harness.CallAs[contract.ExportStatus](t, x.member, 200, "GET", exportPath, nil); e.Export != nil {
 		t.Errorf("before anybody asked: %+v", e.Export)
@@ -182,9 +184,19 @@ func TestAnExportHoldsWhatAWorkspaceHasAndNoSecret(t *testing.T) {
 	wantExported(t, volumes, one.ArtifactID, 2, harness.Page("second words"), logo)
 	wantExported(t, volumes, two.ArtifactID, 1, harness.Page("x"), odd, empty)
 	m := volumes[0]
-	if files, skipped := archived(volumes); files != 6 || len(skipped) != 1 ||
+	if files, skipped := archived(volumes); files != 7 || len(skipped) != 1 ||
 		skipped[0] != (export.Skipped{Artifact: draft.ArtifactID, Reason: export.NotPublished}) {
 		t.Errorf("%d files, skipped %v", files, skipped)
+	}
+	at := slices.IndexFunc(m.Artifacts, func(a export.Artifact) bool { return a.Feedback != "" })
+	if at < 0 {
+		t.Fatal("no artifact has threads")
+	}
+	var discussed struct{ Threads []contract.Thread }
+	harness.NoError(t, json.Unmarshal([]byte(m.Files[m.Artifacts[at].Feedback]), &discussed))
+	if all := discussed.Threads; len(all) != 1 || all[0].ID != remark.ID || len(all[0].Items) != 2 ||
+		all[0].Items[0].Text != "Why <b>odd</b>?" || all[0].Items[1].Text != "Because" || m.Artifacts[at].ID != two.ArtifactID {
+		t.Errorf("the threads are %+v", all)
 	}
 	if m.Members[0].ID != x.member.ID || m.Members[0].Email != "someone@id.test" || len(m.APIKeys) != 1 ||
 		m.Workspace.ID != x.member.Workspace {

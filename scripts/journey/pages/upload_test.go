@@ -131,6 +131,7 @@ func TestARevisionIsPublishedFromABrowserUnlessItChangesNothing(t *testing.T) {
 	p.WaitText("1 file, 5 bytes")
 	p.Click(publishButton)
 	p.WaitText("Publish a new revision")
+	p.Wait(`document.readyState === "complete"`) // or the page may still be taking its place
 	p.Choose(uploadFiles, filepath.Join(dir, "report.md"))
 	p.Click(publishButton)
 	p.WaitText("Nothing changed")

@@ -169,6 +169,19 @@ func TestAnAddressLeadsToAPlaceInTheArtifact(t *testing.T) {
 	}
 }
 
+// TestALinkLeadsToWhatAPageAddsBelow follows a link to the end of a page that grows with the click.
+func TestALinkLeadsToWhatAPageAddsBelow(t *testing.T) {
+	t.Parallel()
+	d := harness.NewEnv(t, harness.Unlimited)
+	p, made := publishAsMember(t, d, "ada@example.org", wire.File{Path: "index.html", Body: []byte(`<!doctype html>
+<a href="#sea">down</a><p style="height:3000px"></p><h2 id="sea">Sea</h2><p id="below"></p><script>
+document.querySelector("a").onclick = () => setTimeout(() => { below.style.height = "3000px" }, 300)
+</script>`)})
+	p.Go(made.UnlistedURL)
+	p.Frame("/index.html").Click("a")
+	p.Wait("scrollY > 2800 && document.body.scrollHeight > 6000")
+}
+
 // TestTheFrameLetsAPageDoWhatPeopleClickFor asks a question, copies a text and fills the screen.
 func TestTheFrameLetsAPageDoWhatPeopleClickFor(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -61,5 +62,36 @@ func TestADeploymentExplainsItselfToWhoeverKnowsTheAddressOfItsAPI(t *testing.T)
 	}
 	if len(index.Skills) != 1 {
 		t.Errorf("%+v", index)
+	}
+}
+
+// TestADoctorFindsNothingWrongWithADeployment has the skill of the deployment at first, and that of another one then.
+func TestADoctorFindsNothingWrongWithADeployment(t *testing.T) {
+	d, home := harness.NewBackendEnv(t), t.TempDir()
+	skill := filepath.Join(home, ".agents", "skills", "vitrine", "SKILL.md")
+	expect.OK(t, os.MkdirAll(filepath.Dir(skill), 0o700))
+	for text, state := range map[string]string{
+		string(d.Get(t, d.Origins.App+"/skill.md").Body): "ok",
+		manual.New(manual.Anywhere()).Skill:              "warning",
+	} {
+		expect.OK(t, os.WriteFile(skill, []byte(text), 0o600))
+		run := d.Command(t, home, "", "doctor", "--json")
+		out := expect.Value(run.Output())(t)
+		var said struct {
+			Healthy  bool
+			Findings []struct{ Check, State, Message string }
+		}
+		expect.OK(t, json.Unmarshal(out, &said))
+		got := map[string]string{}
+		for _, f := range said.Findings {
+			got[f.Check] = f.State
+		}
+		want := map[string]string{
+			"proxy": "ok", "server": "ok", "clock": "ok", "version": "ok", "sign-in": "ok", "mcp": "ok", "skill": state,
+			"login": "warning", // nobody is signed in
+		}
+		if !said.Healthy || !maps.Equal(got, want) {
+			t.Errorf("with the skill that is %s: %s", state, out)
+		}
 	}
 }

@@ -65,6 +65,7 @@ var provocations = map[fault.Code]provocation{
 	fault.PinnedArtifactCap:    {409, mayPinOne, pinAsAMember},
 	fault.StorageUnavailable:   {503, nil, finalizeWithoutStorage},
 	fault.PatchConflict:        {422, nil, reviseByAStrangePatch},
+	fault.FeedbackConflict:     {409, nil, addressByADraft},
 	fault.Internal:             {500, nil, viewDamagedFiles},
 }
 
@@ -237,6 +238,14 @@ func reviseByAStrangePatch(t *testing.T, _ *harness.BackendEnv, g *wire.Agent) w
 	s := harness.Must(g.Create(ctx, wire.NewKey(), r))(t)
 	harness.Must(g.Put(ctx, s.Files[0], diff.Body))(t)
 	return harness.Must(harness.Finalize(g, wire.NewKey(), s.UploadSessionID))(t)
+}
+
+func addressByADraft(t *testing.T, _ *harness.BackendEnv, g *wire.Agent) wire.Answer {
+	a := harness.PublishPage(t, g, "first").ArtifactID
+	thread := harness.WriteAbout(t, g, a, contract.CreateThread{Body: "A remark"})
+	d := harness.Must(g.Draft(ctx, wire.NewKey(), harness.DeclareRevision(a, "second"), harness.Page("second")))(t)
+	return harness.Do(t, g, "POST", g.At.APIURL+harness.FeedbackPath(a)+"/"+string(thread.ID),
+		contract.AnswerThread{Addressed: &contract.Addressed{RevisionID: d.RevisionID}}, harness.KeyHeader()...)
 }
 
 func reviseAtTheCeiling(t *testing.T, _ *harness.BackendEnv, g *wire.Agent) wire.Answer {
