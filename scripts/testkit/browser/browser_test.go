@@ -175,6 +175,28 @@ func TestEmulation(t *testing.T) {
 	p.WaitText("plain")
 }
 
+func TestATextIsWaitedForUntilItsDocumentIsWhole(t *testing.T) {
+	rest := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, "<!doctype html><link rel=icon href='data:,'><p>early</p>")
+		_ = http.NewResponseController(w).Flush()
+		select {
+		case <-rest:
+		case <-r.Context().Done():
+		}
+		fmt.Fprint(w, "<input value=late>")
+	}))
+	t.Cleanup(server.Close)
+	p := Open(t)
+	Eval[bool](&p.Document, fmt.Sprintf("!!(location = %q)", server.URL))
+	p.Wait(`document.readyState === "loading" && document.body?.innerText.includes("early")`)
+	go close(rest)
+	p.WaitText("early")
+	if got := Eval[string](&p.Document, `document.querySelector("input")?.value ?? ""`); got != "late" {
+		t.Errorf("the field of a page whose text was waited for holds %q", got)
+	}
+}
+
 func TestPicturesAreSavedWhereAFolderForThemIsNamed(t *testing.T) {
 	dir := t.TempDir()
 	p := Open(t)

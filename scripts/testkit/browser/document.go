@@ -234,11 +234,12 @@ func (d *Document) Wait(expression string) {
 	})
 }
 
-// WaitText waits until the visible text of the document contains text.
+// WaitText waits until the visible text of the document contains text and the document is parsed to its end, because
+// callers go on with elements that may stand after the text.
 func (d *Document) WaitText(text string) {
 	d.t.Helper()
 	quoted, _ := json.Marshal(text)
-	d.Wait("document.body && document.body.innerText.includes(" + string(quoted) + ")")
+	d.Wait(`document.readyState !== "loading" && document.body.innerText.includes(` + string(quoted) + ")")
 }
 
 // Text returns the visible text of the first element that the CSS selector matches, "" if there is

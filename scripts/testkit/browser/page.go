@@ -96,26 +96,34 @@ func (p *Page) Accept() {
 	})
 }
 
-// Frame waits for a frame of another site whose URL contains part and returns its document; sandboxed ones are fine.
+// Frame waits for a frame of another site whose URL contains part and returns its document; sandboxed ones are fine. It
+// looks again where a frame goes, or moves to another process, before it is attached to.
 func (p *Page) Frame(part string) *Document {
 	p.t.Helper()
-	var id target.ID
+	var f *Document
 	p.until("a frame at "+part, func() (bool, error) {
 		infos, err := p.targets("iframe")
-		for _, info := range infos {
+		for _, info := range slices.Backward(infos) {
 			if strings.Contains(info.URL, part) {
-				id = info.TargetID
+				f, err = p.attach(info.TargetID, "frame "+part)
+				break
 			}
 		}
-		return id != "", err
+		return f != nil, err
 	})
-	ctx, cancel := chromedp.NewContext(p.ctx, chromedp.WithTargetID(id), chromedp.WithDetachOnCancel())
-	p.t.Cleanup(cancel)
-	f := &Document{t: p.t, ctx: ctx, name: "frame " + part}
-	if err := f.listen(); err != nil {
-		p.t.Fatalf("attach to the frame at %s: %v", part, err)
-	}
 	return f
+}
+
+// attach returns the document of a target.
+func (p *Page) attach(t target.ID, name string) (*Document, error) {
+	ctx, cancel := chromedp.NewContext(p.ctx, chromedp.WithTargetID(t), chromedp.WithDetachOnCancel())
+	f := &Document{t: p.t, ctx: ctx, name: name}
+	if err := f.listen(); err != nil {
+		cancel()
+		return nil, err
+	}
+	p.t.Cleanup(cancel)
+	return f, nil
 }
 
 // WaitTab waits for a tab that the page opened at a URL.
