@@ -133,6 +133,7 @@ func (d Deployment) words() *strings.Replacer {
 		"{{upload}}", o.Upload,
 		"{{content}}", o.Content,
 		"{{mcp}}", o.MCP,
+		"{{clients}}", ClientTable(o.MCP),
 		"{{limits}}", d.limits(),
 		"{{title_runes}}", fmt.Sprint(limits.TitleRunes),
 		"{{view_files}}", fmt.Sprint(limits.ViewFiles),
@@ -141,6 +142,15 @@ func (d Deployment) words() *strings.Replacer {
 		"{{session_life}}", text.Span(limits.SessionLife),
 		"{{expiry}}", expiry(member),
 		"{{run}}", running(member.Scripts),
+		"{{paths}}", d.atOrigin("Each artifact has an origin of its own once its scripts run: relative paths and paths from "+
+			"the root lead to its files, and web apps work as they are built. In an app of one page a path that no file has opens "+
+			"the entrypoint; `--app`, or `app` of `prepare_upload`, says that it is one where its pages do not look like it.",
+			"Refer to the files of the artifact by relative paths."),
+		"{{workers}}", d.atOrigin("Workers, modules and frames may come from files of the artifact or from blob: URLs. Service "+
+			"workers are refused.", "Workers and modules may come from blob: URLs that the page makes."),
+		"{{storage}}", d.atOrigin("localStorage, IndexedDB, caches and cookies stay as long as the reader's browser keeps them "+
+			"for frames; where it keeps none they last until the page is closed.", "localStorage, sessionStorage and cookies work "+
+			"and last until the page is closed. There are no frames inside the page."),
 		"{{scripts}}", scriptRule(from.Scripts),
 		"{{styles}}", styleRule(from),
 		"{{fonts}}", orNone(from.Fonts, "Fonts may come from %s.", "Fonts are files of the artifact."),

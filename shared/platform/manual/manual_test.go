@@ -145,6 +145,16 @@ func TestAChangedLifeChangesTheSkill(t *testing.T) {
 	}
 }
 
+func TestTheSkillSaysWhatWorksAtAnOriginOfItsOwn(t *testing.T) {
+	d := deployment()
+	shared := manual.New(d).Skill
+	d.Origins.Own = "https://*.content.test"
+	own := manual.New(d).Skill
+	expect.Has(t, "the skill", own, "paths from the root lead to its files", "`--app`", "IndexedDB")
+	expect.Lacks(t, "the skill", own, "There are no frames inside", "by relative paths.")
+	expect.Lacks(t, "the skill of a shared origin", shared, "IndexedDB", "`--app`")
+}
+
 func TestTheSkillHasTheNumbersOfTheDeployment(t *testing.T) {
 	d := deployment()
 	change := func(p limits.Policy) { d.Limits.Tiers[limits.Free] = p }

@@ -54,6 +54,14 @@ func (d Deployment) anonymous() string {
 		"claims it. Show the claim_url to nobody but the person it is for."
 }
 
+// atOrigin chooses between texts by whether artifacts have origins of their own.
+func (d Deployment) atOrigin(own, shared string) string {
+	if d.Origins.Own != "" {
+		return own
+	}
+	return shared
+}
+
 // limits lists the numbers that publishers meet first.
 func (d Deployment) limits() string {
 	start := "Limits: "
