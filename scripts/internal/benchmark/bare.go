@@ -108,8 +108,8 @@ func (b *bench) calling(c bareCalls) operation {
 	}
 }
 
-// compareBare prints the rows, and what each GET of 4 KB takes beside the bare calls. Budgets are only shown, because
-// the figures depend on the machine.
+// compareBare prints the rows, and what each GET of 4 KB takes beside the bare calls, and one at an own origin beside the
+// shared one. Budgets are only shown, because the figures depend on the machine.
 func (b *bench) compareBare(w io.Writer, rows []*row) error {
 	const text = "\n- %s, %d at once: %.2f times the time of the bare calls (budget of a cold one: 1.3), " +
 		"%+.0f µs of CPU (budget: +200)\n"
@@ -117,6 +117,9 @@ func (b *bench) compareBare(w io.Writer, rows []*row) error {
 	p50 := latency(50).of
 	for _, bare := range rows {
 		for _, r := range rows {
+			if bare.name == "content-4k" && r.name == "content-own-4k" && r.clients == bare.clients {
+				fmt.Fprintf(w, "\n- own origin, %d at once: %.2f times the time of the shared one\n", r.clients, p50(r)/p50(bare))
+			}
 			if bare.own && !r.own && r.clients == bare.clients && strings.HasSuffix(r.name, "-4k") {
 				added := 1000 * (hostCPU.of(r) - hostCPU.of(bare))
 				fmt.Fprintf(w, text, r.title, r.clients, p50(r)/p50(bare), added)

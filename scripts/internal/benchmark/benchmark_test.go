@@ -55,6 +55,7 @@ var wantRows = []struct {
 	takes [3]bounds
 }{
 	{"Content GET, 4 KB, hot", [3]bounds{{1, 3}, {2, 2}, {0, 1}}},
+	{"the same at its own origin", [3]bounds{{1, 3}, {2, 2}, {0, 1}}},
 	{"its three bare calls, 4 KB", [3]bounds{{3, 3}, {2, 2}, {1, 1}}},
 	{"Content GET, 4 KB, cold", [3]bounds{{3, 4}, {2, 2.5}, {1, 1}}},
 	{"Publish flow of 3 files, one key", [3]bounds{{8, 20}, {8, 16}, {40, 67}}},
@@ -86,8 +87,11 @@ func TestRowsSayWhatTheirOperationsTake(t *testing.T) {
 			}
 		}
 	}
-	if profiles, _ := filepath.Glob(filepath.Join(o.profiles, "*.pprof")); len(profiles) != 3 {
+	if profiles, _ := filepath.Glob(filepath.Join(o.profiles, "*.pprof")); len(profiles) != 4 {
 		t.Errorf("profiles %s", profiles)
+	}
+	if !regexp.MustCompile(`- own origin, 1 at once: \d+\.\d\d times`).MatchString(out.String()) {
+		t.Error("no ratio of an own origin and the shared one")
 	}
 	leavesNothing(t)
 }

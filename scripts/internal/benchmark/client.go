@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -79,12 +80,16 @@ func getting(g *wire.Agent, target string) operation {
 }
 
 // fetching reads a URL and throws the bytes away when there are as many as expected.
-func fetching(client *http.Client, target string, size int64) operation {
+func fetching(client *http.Client, target string, size int64, headers ...string) operation {
 	return func(ctx context.Context, _ int) error {
 		r, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
 		if err != nil {
 			return err
 		}
+		for pair := range slices.Chunk(headers, 2) {
+			r.Header.Set(pair[0], pair[1])
+		}
+		r.Host = r.Header.Get("Host")
 		resp, err := client.Do(r)
 		if u := (*url.Error)(nil); errors.As(err, &u) {
 			return fmt.Errorf("%s: %w", u.Op, u.Err) // without the URL, which may be a credential

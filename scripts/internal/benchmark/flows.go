@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"vitrine/scripts/testkit/wire"
 )
@@ -28,14 +29,16 @@ const (
 // flowRows are hot and cold reads, beside their bare calls, and publish flows.
 func (b *bench) flowRows(ctx context.Context) ([]row, error) {
 	m := &maker{bench: b, ctx: ctx}
+	hot, own := m.hotReads(smallSize)
 	rows := []row{
-		{name: "content-4k", title: "Content GET, 4 KB, hot", work: m.hotRead(smallSize)},
+		{name: "content-4k", title: "Content GET, 4 KB, hot", work: hot},
+		{name: "content-own-4k", title: "the same at its own origin", work: own, optional: true}, // commits before have none
 		{name: "content-1m", title: "Content GET, 1 MB, hot", work: m.hotRead(1 << 20)},
 		b.coldRow(),
 	}
 	if b.commit == "" { // the load's own process would be compared with itself
 		bare := row{name: "bare-4k", title: "its three bare calls, 4 KB", work: m.bareRead(), own: true}
-		rows = slices.Insert(rows, 1, bare)
+		rows = slices.Insert(rows, 2, bare)
 	}
 	for _, files := range []int{12, 100} { // of which a session may have 100 at most
 		rows = append(rows, row{
@@ -50,8 +53,20 @@ func (b *bench) flowRows(ctx context.Context) ([]row, error) {
 
 // hotRead reads the same file again and again.
 func (m *maker) hotRead(size int64) operation {
-	s := m.show(m.agents[0], wire.File{Path: "read.bin", Body: freshNoise(int(size))})
-	return fetching(httpClient(), s.RevisionContentURL, size)
+	hot, _ := m.hotReads(size)
+	return hot
+}
+
+// hotReads read the same file again and again, at the shared origin and at the artifact's own.
+func (m *maker) hotReads(size int64) (shared, own operation) {
+	const name = "read.bin"
+	s := m.show(m.agents[0], wire.File{Path: name, Body: freshNoise(int(size))})
+	_, rest, _ := strings.Cut(s.RevisionContentURL, "/v/")
+	token, _, _ := strings.Cut(rest, "/")
+	_, host, _ := strings.Cut(m.hosts.Origins.Of(s.ArtifactID), "://")
+	client, at := httpClient(), m.hosts.Origins.Content // a resolver may not know the name
+	return fetching(client, s.RevisionContentURL, size),
+		fetching(client, at+"/"+name, size, "Host", host, "Cookie", "__Host-v="+token)
 }
 
 // coldRow is the row of artifacts of one file, each of which is read once, so that the hosts find nothing of it in

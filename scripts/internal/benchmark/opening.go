@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -170,12 +171,12 @@ func (o opened) figures() [4]float64 {
 // after is how many seconds after the start of the navigation something was.
 func (o opened) after(start time.Time) float64 { return start.Sub(o.began).Seconds() }
 
-// printWaterfall prints what came when. Hosts are named by their addresses.
+// printWaterfall prints what came when. Hosts are named by their addresses; own is the own origin of the artifact.
 func (o opened) printWaterfall(w io.Writer, hosts map[string]string) {
 	fmt.Fprintln(w, "  from    to     KB")
 	for _, t := range o.sent {
 		fmt.Fprintf(w, "%6.2f%6.2f%7.1f  %s %s%s\n", o.after(t.began), o.after(t.ended), float64(t.bytes)/1000,
-			t.method, hosts[t.target.Host], token.ReplaceAllString(t.target.Path, "…"))
+			t.method, cmp.Or(hosts[t.target.Host], "own"), token.ReplaceAllString(t.target.Path, "…"))
 	}
 	fmt.Fprintf(w, "%6.2f               first text\n%6.2f               load event\n", o.after(o.text), o.after(o.load))
 }

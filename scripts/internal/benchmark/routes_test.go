@@ -18,6 +18,10 @@ const led = "a redirect to the app host, which reads nothing"
 
 const budgeted = "few ask for it, and a test holds its calls"
 
+const asLinks = "it costs what the list of access links does, and reads two items for each row"
+
+const asKeys = "a member's token costs one read more than a key, and the rest is as for keys"
+
 // unmeasured are the operations without a row, and why.
 var unmeasured = map[string]string{
 	"GET /.well-known/{document}/{path}": "it answers as the document above it",
@@ -35,6 +39,20 @@ var unmeasured = map[string]string{
 	"GET /openapi.json":                     "a document from memory, like the metadata",
 	"GET /.well-known/openid-configuration": "the document of the authorization server by another name",
 
+	"GET /v1/web/feedback":                                        asLinks,
+	"GET /v1/web/artifacts/{artifact_id}/feedback":                asKeys,
+	"POST /v1/web/artifacts/{artifact_id}/feedback":               asKeys,
+	"GET /v1/web/artifacts/{artifact_id}/feedback/{thread_id}":    asKeys,
+	"POST /v1/web/artifacts/{artifact_id}/feedback/{thread_id}":   asKeys,
+	"DELETE /v1/web/artifacts/{artifact_id}/feedback/{thread_id}": asKeys,
+	"PUT /v1/web/artifacts/{artifact_id}/feedback-policy":         asKeys,
+
+	"DELETE /v1/web/artifacts/{artifact_id}/feedback/{thread_id}/messages/{message_id}": asKeys,
+
+	"GET /v1/artifacts/{artifact_id}/feedback":                  budgeted,
+	"POST /v1/artifacts/{artifact_id}/feedback":                 budgeted,
+	"GET /v1/artifacts/{artifact_id}/feedback/{thread_id}":      budgeted,
+	"POST /v1/artifacts/{artifact_id}/feedback/{thread_id}":     budgeted,
 	"POST /agent/event/notify":                                  budgeted,
 	"PATCH /v1/web/settings":                                    budgeted,
 	"POST /v1/web/keys/{api_key_id}/revoke":                     budgeted,

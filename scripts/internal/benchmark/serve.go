@@ -64,6 +64,7 @@ func serve(in io.Reader, out io.Writer) error {
 		Tables:      o.Tables,
 		Limits:      lifted(),
 		Now:         time.Now,
+		OwnOrigins:  true,
 		Log:         slog.New(slog.NewJSONHandler(io.MultiWriter(log, sum), nil)),
 		DisableJobs: o.Counted,
 	}

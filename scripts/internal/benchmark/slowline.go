@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
@@ -82,8 +83,14 @@ func serveHere(s *http.Server) (url string, stop func(), err error) {
 // silent is for servers whose clients leave when they like.
 var silent = log.New(io.Discard, "", 0)
 
+// isLocal reports whether a name is of this machine, such as the own origin of an artifact.
+func isLocal(name string) bool { return name == "localhost" || strings.HasSuffix(name, ".localhost") }
+
 // dialNarrow opens a connection that holds little, so that a host sees how slowly its answer passes.
 func dialNarrow(ctx context.Context, network, address string) (net.Conn, error) {
+	if name, port, err := net.SplitHostPort(address); err == nil && isLocal(name) { // resolvers do not know all of them
+		address = net.JoinHostPort("localhost", port)
+	}
 	c, err := new(net.Dialer).DialContext(ctx, network, address)
 	if t, ok := c.(*net.TCPConn); ok {
 		err = t.SetReadBuffer(64 << 10)
@@ -96,7 +103,7 @@ func (l *slowLine) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "this proxy forwards requests of http:// URLs only", http.StatusNotImplemented)
 		return
 	}
-	if ip := net.ParseIP(r.URL.Hostname()); r.URL.Hostname() != "localhost" && !ip.IsLoopback() {
+	if ip := net.ParseIP(r.URL.Hostname()); !isLocal(r.URL.Hostname()) && !ip.IsLoopback() {
 		http.Error(w, "this proxy reaches hosts of this machine only", http.StatusForbidden)
 		return
 	}

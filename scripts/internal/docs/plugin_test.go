@@ -86,3 +86,7 @@ func TestThePluginHoldsTheSkill(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestTheDocumentOfTheMCPHostHasTheClientsOfTheManual(t *testing.T) {
+	expect.Has(t, "docs/mcp.md", read(t, "docs/mcp.md"), "\n"+manual.ClientTable("{mcp_url}")+"\n", "vitrine connect")
+}

@@ -90,7 +90,7 @@ func pages(t *testing.T) []page {
 	all = append(all, page{"/al/ID", shared, ""})
 	add(cookieOf(w), "/dashboard", "/artifacts", artifact, artifact+"/delete", "/v/"+string(made.ArtifactID),
 		"/access-links", "/keys", "/keys/ended", "/connections", "/audit", "/settings", "/settings/delete",
-		"/billing", "/device", artifact+"/compare")
+		"/billing", "/device", artifact+"/compare", "/feedback", artifact+"/feedback")
 	add(cookieOf(op), "/admin", "/admin/reports", "/admin/lockdowns", "/admin/events", "/admin/provisioning",
 		"/admin/workspaces/"+workspace+"/plan")
 	for n := range all {

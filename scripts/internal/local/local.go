@@ -18,6 +18,7 @@ import (
 	"vitrine/scripts/local/engines"
 	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/manual"
 	"vitrine/shared/platform/policy"
 )
 
@@ -218,12 +219,15 @@ func (l *local) welcome() {
 	for _, a := range all {
 		l.say("  %-9s%s", a.name, a.url)
 	}
-	command := "go run ./cmd/vitrine publish ./some/folder --ephemeral"
+	vitrine := "go run ./cmd/vitrine "
 	if l.base != defaultBase {
-		command = "VITRINE_URL=" + l.stack.Origins.API + " " + command
+		vitrine = "VITRINE_URL=" + l.stack.Origins.API + " " + vitrine
 	}
-	l.say("try      %s", command)
-	l.say("connect  claude mcp add --scope user --transport http vitrine %s", l.stack.Origins.MCP)
+	l.say("try      %spublish ./some/folder --ephemeral", vitrine)
+	l.say("connect  %sconnect", vitrine)
+	for _, c := range manual.Clients(l.stack.Origins.MCP) {
+		l.say("         %s", c.Add)
+	}
 }
 
 func (l *local) say(format string, args ...any) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 
 	"vitrine/shared/platform/address"
@@ -36,7 +37,12 @@ func dialLocal(ctx context.Context, network, at string) (net.Conn, error) {
 func opened(ctx context.Context, v *deployment) error {
 	origin := v.originOf(v.published.ArtifactID)
 	token, page, _ := strings.Cut(strings.TrimPrefix(v.published.RevisionContentURL, v.anyone.At.ContentURL+"/v/"), "/")
-	a, err := expect(ctx, v.anyone, http.StatusSeeOther, "GET", origin+"/.vitrine/open/"+token+"/"+page, inFrame...)
+	opening := origin + "/.vitrine/open/" + token + "/" + page
+	if _, err := expect(ctx, v.anyone, http.StatusNotFound, "GET", opening, inFrame...); err != nil {
+		return fmt.Errorf("the opening by another page: %w", err)
+	}
+	fromApp := append(slices.Clone(inFrame), "Referer", v.anyone.At.AppURL+"/")
+	a, err := expect(ctx, v.anyone, http.StatusSeeOther, "GET", opening, fromApp...)
 	if err != nil {
 		return fmt.Errorf("the opening: %w", err)
 	}

@@ -224,8 +224,13 @@ func (agent *Agent) Publish(
 	idem string,
 	a id.Artifact,
 	r id.Revision,
+	addresses ...contract.AddressThread,
 ) (p contract.Published, err error) {
-	err = agent.call(ctx, &p, http.StatusOK, "POST", agent.PublishURL(a, r), nil, "Idempotency-Key", idem)
+	var body any
+	if addresses != nil {
+		body = contract.PublishRevision{Addresses: addresses}
+	}
+	err = agent.call(ctx, &p, http.StatusOK, "POST", agent.PublishURL(a, r), body, "Idempotency-Key", idem)
 	return p, err
 }
 

@@ -73,6 +73,7 @@ func (b *URLBuilder) Discovery() contract.Discovery {
 		UploadURL:  o.Upload,
 		ContentURL: o.Content,
 		AppURL:     o.App,
+		OwnOrigins: o.Own != "",
 		Version:    contract.Version,
 	}
 	if o.MCP != o.API {

@@ -90,6 +90,9 @@ func Of(file string) Type {
 	return unknown
 }
 
+// NotFoundPage is the file that web servers answer with for paths without a file.
+const NotFoundPage = "404.html"
+
 // IsHTML reports whether a path is served as HTML.
 func IsHTML(file string) bool { return extension(file) == "html" || extension(file) == "htm" }
 

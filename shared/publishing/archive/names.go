@@ -6,10 +6,11 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
+
+	"vitrine/shared/platform/text"
 )
 
 // maxPart is the largest length of a part of a name in bytes. File systems take at most 255 bytes or UTF-16 units.
@@ -35,7 +36,7 @@ func safePart(part string) string {
 		if len(extension) > maxExtension {
 			extension = ""
 		}
-		part = clip(part, maxPart-len(extension)) + extension
+		part = text.Clip(part, maxPart-len(extension)) + extension
 	}
 	if reserved.MatchString(part) {
 		part = "_" + part
@@ -44,14 +45,6 @@ func safePart(part string) string {
 		part = part[:len(part)-1] + "_"
 	}
 	return part
-}
-
-// clip returns the first whole characters of a text, at most n bytes.
-func clip(s string, n int) string {
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }
 
 // safe returns a path with each part made safe.
@@ -99,7 +92,7 @@ func (n names) add(p string) string {
 		n.twins[first]++
 		mark := fmt.Sprintf(" (%d)", n.twins[first]+1)
 		if most := maxPart - len(mark) - len(extension); len(last) > most {
-			last = clip(last, most)
+			last = text.Clip(last, most)
 		}
 		name = safe(folder + last + mark + extension)
 	}

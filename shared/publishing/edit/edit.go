@@ -84,6 +84,7 @@ type Request struct {
 	Derived     bool                    // the host derived Client, and a later session of the client may get the same key
 	Fingerprint idempotency.Fingerprint // of the tool and its arguments
 	Record      *idempotency.Record     // of CreateSession with that key, as it was read with the credential; nil: none
+	Addresses   []artifact.Address      // threads that the revision deals with
 	Permit      func() error            // waits for the rate limits; called before bytes are read and before any write
 }
 

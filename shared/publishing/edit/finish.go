@@ -94,6 +94,7 @@ func (t *task) target(ctx context.Context, try int, o upload.Opened) (artifact.T
 	out := artifact.Target{
 		Command:     t.command(idempotency.PublishRevision, string(o.Revision), try),
 		RequestedID: o.Artifact,
+		Addresses:   t.r.Addresses,
 	}
 	var err error
 	out.Artifact, out.Revision, out.Record, err = t.Store.Target(ctx, out.Command.Key, o.Artifact, o.Revision)

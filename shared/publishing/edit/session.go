@@ -73,7 +73,7 @@ func (t *task) unchanged(ctx context.Context, a upload.Attempt) (upload.Opened, 
 func sameFiles(base *artifact.Contents, s *upload.Session, entries []upload.Entry) bool {
 	r := base.Revision
 	if len(entries) != len(base.Tree) || r.Entrypoint != s.Entrypoint || r.Listing != s.Listing ||
-		r.Mode != cmp.Or(s.Mode, media.ModeOf(s.Entrypoint)) {
+		!s.App.Keeps(r.App) || r.Mode != cmp.Or(s.Mode, media.ModeOf(s.Entrypoint)) {
 		return false
 	}
 	at := base.Tree.Index()

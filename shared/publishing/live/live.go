@@ -44,6 +44,8 @@ type Answer struct {
 	Pointer *view.Pointer // nil: there is no newer revision
 	Follows bool          // the page follows the newest revision, and does not show one for good
 	Claimed bool          // somebody with an account owns the artifact
+	// Feedback is the newest change of the threads about the artifact, for members; 0: there are none.
+	Feedback int64
 }
 
 // Share answers the poll of a page that an access link opened and that shows a revision. not_found closes the page. A
@@ -66,7 +68,7 @@ func (s *Service) Member(
 	if _, err := a.Bits(); err != nil {
 		return Answer{}, readaccess.NotFound()
 	}
-	q := readaccess.Query{Workspace: by.Workspace.ID, Artifact: a}
+	q := readaccess.Query{Workspace: by.Workspace.ID, Artifact: a, Feedback: true}
 	return s.poll(ctx, q, "live/"+by.Subject(), shown, func() (readaccess.State, error) { return s.ofMember(ctx, q) })
 }
 
@@ -123,9 +125,10 @@ func follows(s readaccess.State, q readaccess.Query) bool {
 // answerTo returns the answer to a page that shows the newest revision, and may go on.
 func answerTo(wait time.Duration, s readaccess.State, q readaccess.Query) Answer {
 	return Answer{
-		Wait:    wait,
-		Follows: follows(s, q),
-		Claimed: s.Workspace.Tier() != limits.Ephemeral,
+		Wait:     wait,
+		Follows:  follows(s, q),
+		Claimed:  s.Workspace.Tier() != limits.Ephemeral,
+		Feedback: s.Feedback,
 	}
 }
 

@@ -229,6 +229,7 @@ func newSession(by credential.Actor, d declaration, r contract.CreateSession, no
 		Title:      d.title,
 		Entrypoint: r.Entrypoint,
 		Listing:    r.Listing,
+		App:        artifact.AppOf(r.App),
 		Mode:       media.Mode(r.RenderMode),
 		Base:       r.BaseRevisionID,
 		FileCount:  len(d.files),
@@ -265,6 +266,9 @@ func (s *Service) revise(
 	session.Artifact = a.ID
 	session.Home = a.StorageWorkspace
 	session.New = false
+	if !session.App.Said() && a.App.Said() {
+		session.App = a.App
+	}
 	switch {
 	case !limits.Ends(a.ExpiresAt):
 		session.Life = limits.Forever

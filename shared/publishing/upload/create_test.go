@@ -66,6 +66,29 @@ func (c *creator) revises() *artifact.Artifact {
 	return a
 }
 
+func TestAnArtifactStaysTheAppThatItsPublisherSaidItIs(t *testing.T) {
+	for _, c := range []struct {
+		said *bool
+		was  artifact.App
+		want artifact.App
+	}{
+		{nil, artifact.FoundApp, artifact.NoApp}, // until finalize has looked at the pages
+		{nil, artifact.DeclaredApp, artifact.DeclaredApp},
+		{nil, artifact.DeclinedApp, artifact.DeclinedApp},
+		{new(false), artifact.DeclaredApp, artifact.DeclinedApp},
+		{new(true), artifact.DeclinedApp, artifact.DeclaredApp},
+	} {
+		creator := newCreator()
+		creator.revises().App = c.was
+		creator.request.App = c.said
+		_, err := creator.create(t, nil)
+		expect.Code(t, err, "")
+		if got := creator.store.made.Session.App; got != c.want {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+}
+
 func TestASessionOfANewArtifact(t *testing.T) {
 	c := newCreator()
 	out, err := c.create(t, nil)

@@ -141,6 +141,9 @@ func (s *Service) makeDraft(
 	a.Session.FileCount, a.Session.Size = len(files), files.Size()
 	f := finalization(by, a, base.Revision.Mode, files, now)
 	f.Owner = owner
+	if warnings.App && !f.Revision.App.Said() {
+		f.Revision.App = artifact.FoundApp
+	}
 	f.Revision.Warnings = warnings
 	return warnings, s.Store.Finalize(ctx, f)
 }
@@ -364,6 +367,7 @@ func finalization(
 			Entrypoint:       s.Entrypoint,
 			EntrypointExists: entered,
 			Listing:          s.Listing,
+			App:              s.App,
 			Mode:             cmp.Or(s.Mode, base, media.ModeOf(s.Entrypoint)),
 			FileCount:        s.FileCount,
 			Size:             s.Size,

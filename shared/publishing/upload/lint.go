@@ -24,6 +24,7 @@ func (s *Service) lint(ctx context.Context, by credential.Actor, session *Sessio
 		Listing:    session.Listing,
 		Paths:      paths(files),
 		Scripts:    by.Policy.Scripts.Run(false),
+		Own:        s.Own,
 		Loads:      s.Loads,
 	})
 	entry, _ := files.Find(session.Entrypoint)

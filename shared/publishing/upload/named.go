@@ -35,7 +35,8 @@ func (s *Service) Unchanged(ctx context.Context, by credential.Actor, r contract
 	if err != nil || newest == nil {
 		return "", err
 	}
-	opens := newest.Revision.Entrypoint == r.Entrypoint && newest.Revision.Listing == r.Listing
+	opens := newest.Revision.Entrypoint == r.Entrypoint && newest.Revision.Listing == r.Listing &&
+		artifact.AppOf(r.App).Keeps(newest.Revision.App)
 	if !opens || a.Title != r.Title || !declares(r.Files, newest.Tree) {
 		return "", nil
 	}

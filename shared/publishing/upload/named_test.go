@@ -27,6 +27,7 @@ func TestFilesThatChangeSomethingMakeARevision(t *testing.T) {
 	for name, change := range map[string]func(*creator){
 		"another title":           func(c *creator) { c.request.Title = "Another" },
 		"another entrypoint":      func(c *creator) { c.request.Entrypoint = "other.html" },
+		"an app":                  func(c *creator) { c.request.App = new(true) },
 		"the list of files":       func(c *creator) { c.request.Listing = true },
 		"another size":            func(c *creator) { c.request.Files[0].SizeBytes++ },
 		"another path":            func(c *creator) { c.request.Files[0].Path = "other.html" },

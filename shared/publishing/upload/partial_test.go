@@ -137,6 +137,32 @@ func TestARevisionOpensAsItsBaseDoes(t *testing.T) {
 	}
 }
 
+// TestAnAppIsWhatItsPublisherSaysOrItsPagesLookLike finalizes a page that looks like an app, and one that does not.
+func TestAnAppIsWhatItsPublisherSaysOrItsPagesLookLike(t *testing.T) {
+	const looks, plain = "<!doctype html><div id=root></div><script type=module src=a.js></script>", "<!doctype html><p>hello"
+	for name, c := range map[string]struct {
+		said artifact.App
+		page string
+		want artifact.App
+	}{
+		"it looks like one":   {artifact.NoApp, looks, artifact.FoundApp},
+		"it does not":         {artifact.NoApp, plain, artifact.NoApp},
+		"it is said to be":    {artifact.DeclaredApp, plain, artifact.DeclaredApp},
+		"it is said to be no": {artifact.DeclinedApp, looks, artifact.DeclinedApp},
+	} {
+		f := newFinalizer()
+		f.attempt.Session.App = c.said
+		f.by.Policy.FileSize, f.by.Policy.ArtifactSize = 1<<10, 1<<10
+		f.attempt.Entries[0].Size = int64(len(c.page))
+		f.store.objects[f.attempt.Entries[0].Object] = c.page
+		_, err := f.finalize(t)
+		expect.Code(t, err, "")
+		if got := f.store.done[0].Revision.App; got != c.want {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
 func TestF65T64APatchAppliesExactlyAndWithinTheCaps(t *testing.T) {
 	const byPatch = "the result of the patch"
 	patch := func(f *finalizer) *Patch { return f.attempt.Entries[1].Patch }

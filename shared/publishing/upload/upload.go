@@ -41,6 +41,7 @@ type Session struct {
 	Title      string
 	Entrypoint string
 	Listing    bool          // the viewer opens the list of files; finalize adds that of the base
+	App        artifact.App  // as the publisher said, now or before; NoApp: finalize looks at the pages
 	Mode       media.Mode    // empty: inferred
 	Diffs      bool          // some of its files are uploaded as diffs
 	FileCount  int           // of the declaration; once finalized, of the revision
@@ -77,6 +78,7 @@ type Service struct {
 	Objects Objects
 	Limits  *limits.Limits
 	Loads   media.Sources // what pages may load from other hosts
+	Own     bool          // artifacts have origins of their own
 	Now     func() time.Time
 	// Lease is how long an attempt to finalize may take before another may take over. Zero means limits.FinalizeLease.
 	Lease time.Duration

@@ -48,15 +48,23 @@ func (s *Service) File(
 func (s *Service) Content(
 	ctx context.Context, by credential.Actor, a *artifact.Artifact, path string, most int64,
 ) ([]byte, error) {
-	f, err := s.find(ctx, by, a, "", path)
-	if err != nil || f.Size > most {
-		return nil, err
+	_, body, err := s.Source(ctx, by, a, "", path, func(size int64) bool { return size <= most })
+	return body, err
+}
+
+// Source returns a file to its owner, with its bytes if they are wanted for its size. An empty r means the current
+// revision. Refusals are those of File.
+func (s *Service) Source(
+	ctx context.Context, by credential.Actor, a *artifact.Artifact, r id.Revision, path string, wanted func(int64) bool,
+) (f tree.File, body []byte, err error) {
+	if f, err = s.find(ctx, by, a, r, path); err != nil || !wanted(f.Size) {
+		return f, nil, err
 	}
 	text, err := s.readText(ctx, a, f)
 	if err != nil {
-		return nil, err
+		return f, nil, err
 	}
-	return []byte(text), nil
+	return f, []byte(text), nil
 }
 
 // find returns a file of a revision that the caller may read.

@@ -69,6 +69,8 @@ type Options struct {
 	OwnOrigins bool
 	// DisableJobs leaves due work to the test.
 	DisableJobs bool
+	// Watch stands in front of the MCP host, if it is not nil.
+	Watch func(mcp http.Handler) http.Handler
 
 	// Lambda runs the deployed functions behind the gateways of the synthesised templates, in
 	// processes of their own. Now, Middleware and the numbers of Limits, other than Cache and Bundles, cannot reach
@@ -155,6 +157,9 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 		if s.stop, err = s.startJobs(ctx, o); err != nil {
 			return fail(err)
 		}
+	}
+	if o.Watch != nil {
+		handlers[mcpHost] = o.Watch(handlers[mcpHost])
 	}
 	for host, h := range handlers {
 		s.serve(h, listeners[host])
