@@ -56,6 +56,8 @@ type Counts struct {
 	Threads  int   // tombstones included
 	Messages int   // deleted ones included
 	Text     int64 // bytes of all bodies
+	Held     int   // what guests wrote that waits for a member
+	HeldSeq  int64 // rises by one with everything that a guest writes
 	Settings
 }
 
@@ -63,6 +65,10 @@ type Counts struct {
 type Settings struct {
 	// Off keeps threads from being begun. Those that exist go on.
 	Off bool `json:"off"`
+	// Links lets those write, too, who hold an access link with comments.
+	Links bool `json:"links,omitempty"`
+	// AtOnce lets what guests write through without a member.
+	AtOnce bool `json:"at_once,omitempty"`
 	// AgentsResolve lets agents resolve threads, which is an act of people otherwise.
 	AgentsResolve bool `json:"agents_resolve"`
 }

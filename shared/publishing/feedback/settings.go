@@ -12,6 +12,8 @@ import (
 // SettingsChange is what a person decides anew; nil: it stays.
 type SettingsChange struct {
 	Off           *bool
+	Links         *bool
+	AtOnce        *bool
 	AgentsResolve *bool
 }
 
