@@ -20,6 +20,7 @@ import (
 	"vitrine/shared/platform/manual"
 	"vitrine/shared/platform/media"
 	"vitrine/shared/platform/policy"
+	"vitrine/shared/publishing/feedback"
 )
 
 // Host is what the app host needs.
@@ -42,6 +43,7 @@ type Host struct {
 	Links       Links
 	Views       Views
 	Feedback    Feedback
+	Guests      feedback.Guests // nil: nobody writes through access links
 	Live        Live
 	Comparisons Comparisons
 	Reports     Reports
