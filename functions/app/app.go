@@ -152,6 +152,7 @@ func (h *Host) routes() []route {
 		h.uploadRoutes(),
 		h.viewerRoutes(),
 		h.feedbackRoutes(),
+		h.guestRoutes(),
 		h.comparisonRoutes(),
 		h.linkRoutes(),
 		h.visibilityRoutes(),
