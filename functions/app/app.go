@@ -20,7 +20,6 @@ import (
 	"vitrine/shared/platform/manual"
 	"vitrine/shared/platform/media"
 	"vitrine/shared/platform/policy"
-	"vitrine/shared/publishing/feedback"
 )
 
 // Host is what the app host needs.
@@ -43,7 +42,7 @@ type Host struct {
 	Links       Links
 	Views       Views
 	Feedback    Feedback
-	Guests      feedback.Guests // nil: nobody writes through access links
+	Guests      Guests // nil: nobody writes through access links
 	Live        Live
 	Comparisons Comparisons
 	Reports     Reports

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"net/netip"
 	"slices"
 	"sync"
 	"time"
@@ -13,7 +14,7 @@ import (
 	"vitrine/shared/publishing/feedback"
 )
 
-const guestToken = "gst_token_of_a_tab"
+const guestToken = "0123456789abcdefghijklmnopqrstuv"
 
 // fakeGuests take what guests of one link write. Its zero value lets nobody write.
 type fakeGuests struct {
@@ -63,8 +64,22 @@ func (f *fakeGuests) seals() {
 				},
 			},
 			Waiting: []feedback.Held{
-				{Thread: heldThread, Author: guest, Body: "And two pups.", At: noon, Anchor: feedback.Anchor{Kind: feedback.OnArtifact}},
-				{Thread: openThread, Reply: true, Author: guest, Body: "Thank you.", At: noon},
+				{
+					Thread: heldThread,
+					Anchor: feedback.Anchor{Kind: feedback.OnArtifact},
+					Author: guest,
+					Body:   "And two pups.",
+					At:     noon,
+				},
+				{
+					Thread: openThread,
+					Reply:  true,
+					Path:   "report.html",
+					Anchor: feedback.Anchor{Kind: feedback.OnFile},
+					Author: guest,
+					Body:   "Thank you.",
+					At:     noon,
+				},
 			},
 		}
 	})
@@ -87,7 +102,7 @@ func (f *fakeGuests) Write(_ context.Context, l feedback.Letter) (feedback.Sent,
 	switch {
 	case f.refusal != nil:
 		return feedback.Sent{}, f.refusal
-	case l.Proof != nil && !solved(l.Proof.Challenge, l.Proof.Solution):
+	case l.Proof != nil && !solved(l.Proof):
 		return feedback.Sent{}, fault.NewCode(fault.PowInvalid)
 	case l.Proof == nil && f.bits > 0:
 		return feedback.Sent{}, &pow.Required{
@@ -111,7 +126,9 @@ func (f *fakeGuests) Write(_ context.Context, l feedback.Letter) (feedback.Sent,
 	return feedback.Sent{Token: guestToken, Thread: thread, Held: !f.atOnce}, nil
 }
 
-func (f *fakeGuests) Read(_ context.Context, public id.Public, _, token string) (feedback.Correspondence, error) {
+func (f *fakeGuests) Read(
+	_ context.Context, public id.Public, _, token string, _ netip.Addr,
+) (feedback.Correspondence, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.reads++

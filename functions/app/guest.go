@@ -104,7 +104,7 @@ func sentLetter(w http.ResponseWriter, r *http.Request) (feedback.Letter, error)
 		Suffix: anchor.Suffix,
 	}
 	if challenge != nil {
-		l.Proof = &feedback.Proof{
+		l.Proof = &pow.Proof{
 			Challenge: *challenge,
 			Solution:  contract.Solution{Nonce: challenge.Nonce, Counter: counter},
 		}
@@ -158,7 +158,7 @@ type talk struct {
 type letter struct {
 	Thread id.Thread `json:"thread_id"`
 	Reply  bool      `json:"reply"`
-	About  *place    `json:"about,omitempty"` // unless it is a reply
+	About  place     `json:"about"`
 	talkMessage
 }
 
@@ -171,7 +171,8 @@ type talkMessage struct {
 	Deleted bool          `json:"deleted,omitempty"`
 }
 
-// correspondence tells what a guest may see. It is empty where guests cannot write at all.
+// correspondence tells what a guest may see. It is empty for a link that takes no feedback, as most do, and for one that does not
+// open, of which the page learns by its polls.
 func (h *Host) correspondence(w http.ResponseWriter, r *http.Request) error {
 	members, err := readObject(w, r, limits.FormBody)
 	if err != nil {
@@ -183,9 +184,10 @@ func (h *Host) correspondence(w http.ResponseWriter, r *http.Request) error {
 	}
 	var c feedback.Correspondence
 	if h.Guests != nil {
-		if c, err = h.Guests.Read(r.Context(), l.Public, l.Blob, l.Token); err != nil {
-			return unopened(err)
-		}
+		c, err = h.Guests.Read(r.Context(), l.Public, l.Blob, l.Token, web.ClientAddress(r))
+	}
+	if err != nil && !absent(err) {
+		return unopened(err)
 	}
 	return writeJSON(w, http.StatusOK, lettersOf(c))
 }
@@ -213,11 +215,12 @@ func lettersOf(c feedback.Correspondence) letters {
 		out.Threads = append(out.Threads, row)
 	}
 	for _, held := range c.Waiting {
-		one := letter{Thread: held.Thread, Reply: held.Reply, talkMessage: shownTo(held.Author, held.Body, held.At)}
-		if !held.Reply {
-			one.About = new(placeOf(held.Path, held.Anchor))
-		}
-		out.Waiting = append(out.Waiting, one)
+		out.Waiting = append(out.Waiting, letter{
+			Thread:      held.Thread,
+			Reply:       held.Reply,
+			About:       placeOf(held.Path, held.Anchor),
+			talkMessage: shownTo(held.Author, held.Body, held.At),
+		})
 	}
 	return out
 }

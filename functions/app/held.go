@@ -61,7 +61,7 @@ func heldRow(a *artifact.Artifact, one feedback.Held) pages.Thread {
 		Anchor:   one.Anchor,
 	})
 	if one.Reply {
-		row.Reply, row.Newest, row.Open = true, true, row.Page()
+		row.Reply, row.Open = true, row.Page()
 	}
 	return row
 }
@@ -190,7 +190,7 @@ func (h *Host) actOn(
 	case letThrough:
 		_, err = h.Feedback.LetThrough(ctx, v.Actor, who, t, seen)
 	case drop:
-		err = h.Feedback.Drop(ctx, v.Actor, t, seen)
+		_, err = h.Feedback.Drop(ctx, v.Actor, t, seen)
 	default:
 		_, err = h.Feedback.Answer(ctx, v.Actor, who, t, feedback.Answer{Resolve: true})
 	}

@@ -19,7 +19,7 @@ func TestWhatGuestsWroteWaitsOnThePagesOfThreads(t *testing.T) {
 		body := page(t, path)
 		expect.Has(t, path, body, "Waiting for you", `id="held-`+heldThread, `name="seen" value="2"`, "A quote of",
 			"harbour seals", "&lt;b&gt;hook&lt;/b&gt;", "And two pups.", `<span class="badge">Guest</span>`,
-			`id="held-`+quoteThread, `name="seen" value="3"`, "A reply in a thread", "2 open, 3 waiting", `data-seq="9.3"`)
+			`id="held-`+quoteThread, `name="seen" value="3"`, "A reply about: A quote of", "2 open, 3 waiting", `data-seq="9.3"`)
 		expect.Lacks(t, path, body, "<b>hook", "\u202e")
 		expect.Lacks(t, path+" without any", page(t, path, nobodyWaits), "Waiting for you", "waiting")
 	}

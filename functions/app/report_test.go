@@ -42,7 +42,7 @@ func (d *fakeReports) File(_ context.Context, r abuse.Request) error {
 	switch {
 	case d.refusal != nil:
 		return d.refusal
-	case r.Proof != nil && solved(r.Proof.Challenge, r.Proof.Solution):
+	case r.Proof != nil && solved(r.Proof):
 		return nil
 	case r.Proof != nil:
 		return fault.NewCode(fault.PowInvalid)
@@ -56,9 +56,9 @@ func (d *fakeReports) File(_ context.Context, r abuse.Request) error {
 }
 
 // solved reports whether the SHA-256 digest of the nonce and the counter begins with as many zeros as asked for.
-func solved(c contract.Challenge, s contract.Solution) bool {
-	digest := sha256.Sum256(fmt.Appendf(nil, "%s:%d", s.Nonce, s.Counter))
-	return binary.BigEndian.Uint64(digest[:8])>>(64-c.Difficulty) == 0
+func solved(p *pow.Proof) bool {
+	digest := sha256.Sum256(fmt.Appendf(nil, "%s:%d", p.Solution.Nonce, p.Solution.Counter))
+	return binary.BigEndian.Uint64(digest[:8])>>(64-p.Challenge.Difficulty) == 0
 }
 
 // reporting is an app host that takes reports, and its log.

@@ -178,15 +178,15 @@ function held({ reply, about, ...message }) {
   const row = outline(about, [message]);
   for (const of of ["own", "state"]) within(row, of).hidden = true;
   row.querySelector("form").remove();
-  if (reply) within(row, "place").textContent = "A reply in a thread";
+  if (reply) within(row, "place").prepend("A reply about: ");
   return row;
 }
 
 function outline(about, messages) {
   const row = clone("talk");
-  if (about) within(row, "place").append(...place(about));
-  within(row, "quote").textContent = about?.quote ?? "";
-  within(row, "quote").parentElement.hidden = !about?.quote;
+  within(row, "place").append(...place(about));
+  within(row, "quote").textContent = about.quote ?? "";
+  within(row, "quote").parentElement.hidden = !about.quote;
   within(row, "messages").append(...messages.map(message));
   return row;
 }
