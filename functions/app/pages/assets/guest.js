@@ -115,7 +115,7 @@ function dress() {
   return (style ??= new Promise((done) => {
     const link = document.createElement("link");
     link.rel = "stylesheet";
-    link.href = drawer.dataset.style;
+    link.href = drawer.dataset.sheet;
     link.onload = link.onerror = done;
     document.head.append(link);
   }));
