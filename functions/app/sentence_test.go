@@ -82,6 +82,7 @@ func TestEventsReadAsSentences(t *testing.T) {
 		"You made the API key Build":                                                      on(event.KeyCreated, event.OnKey, keyID, "Build"),
 		"You did: artifact.framed":                                                        on("artifact.framed", event.OnArtifact, artifactID, ""),
 		"You deleted Seals</artifacts/" + artifactID + ">":                                on(event.ArtifactDeleted, event.OnArtifact, artifactID, "Seals"),
+		"You set an access link to take comments on " + artifactID + "</artifacts/" + artifactID + ">": on(event.LinkUpdated, event.OnLink, shareID, "to take comments on "+artifactID),
 		"You revoked an access link of " + artifactID + "</artifacts/" + artifactID + ">": on(event.LinkRevoked, event.OnLink, shareID, "of "+artifactID),
 	} {
 		if got := said(s, e); got != want {

@@ -30,6 +30,8 @@ type Link struct {
 	CreatedAt time.Time
 	ExpiresAt time.Time // zero: never
 	RevokedAt time.Time // zero: live
+	// Comments reports whether who holds the link may write feedback. Share links alone have it.
+	Comments bool
 }
 
 // Opens reports whether the link opens the artifact at an instant.
@@ -53,6 +55,7 @@ type Record struct {
 	Artifact  id.Artifact      `json:"artifact_id"`
 	Revision  *id.Revision     `json:"revision_id"`
 	CreatedAt idempotency.Time `json:"created_at"`
+	Comments  *bool            `json:"comments,omitempty"` // nil: the request did not say
 }
 
 // Record returns the record of a link.
