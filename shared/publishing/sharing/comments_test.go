@@ -128,3 +128,36 @@ func TestCommentsOfALinkThatWasRevokedMeanwhileAreThoseOfANewOne(t *testing.T) {
 		t.Errorf("%+v, want a new link with comments", e.store.created)
 	}
 }
+
+func TestAnExistingLinkIsNotReplaced(t *testing.T) {
+	asked := func(l id.Link) Request {
+		r := commented(true)
+		r.Existing = l
+		return r
+	}
+	for name, c := range map[string]struct {
+		set    func(*env) id.Link
+		writes int
+		want   fault.Code
+	}{
+		"the share link is changed": {func(e *env) id.Link { return e.addShareLink(asStored).ID }, 1, ""},
+		"one that was revoked is not found": {func(e *env) id.Link {
+			return e.addShareLink(func(l *link.Link) { l.RevokedAt = now }).ID
+		}, 0, fault.NotFound},
+		"one that another replaced is not found": {func(e *env) id.Link {
+			e.addShareLink(asStored)
+			return id.NewLink()
+		}, 0, fault.NotFound},
+		"one of an artifact without is not found": {func(*env) id.Link { return id.NewLink() }, 0, fault.NotFound},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			l := c.set(e)
+			_, err := e.Create(t.Context(), e.by, e.target(), asked(l))
+			expect.Code(t, err, c.want)
+			if e.store.writes() != c.writes || len(e.store.created) != 0 {
+				t.Errorf("%d writes, %d links were made", e.store.writes(), len(e.store.created))
+			}
+		})
+	}
+}

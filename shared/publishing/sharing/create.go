@@ -19,6 +19,7 @@ type Request struct {
 	Revision  id.Revision // of a revision link
 	ExpiresAt *time.Time  // nil: it does not end by itself
 	Comments  *bool       // who has the share link may write feedback; nil: a new link has no comments, an old one stays
+	Existing  id.Link     // the share link that there has to be, else not_found; empty: there may be another one, or none
 }
 
 // Create returns a link of a published artifact. An artifact has at most one working share link, so a request for a
@@ -95,10 +96,13 @@ func (s *Service) findOrCreate(
 			return err
 		}
 		c := Creation{Command: command, From: a.ClaimedFrom, At: now}
-		if wanted.Kind == link.Share && a.ShareLink != "" {
+		if wanted.Kind == link.Share && (a.ShareLink != "" || wanted.Existing != "") {
 			shared, err := s.openShareLink(ctx, a, now)
 			if err != nil {
 				return err
+			}
+			if wanted.Existing != "" && (shared == nil || shared.ID != wanted.Existing) {
+				return NotFound()
 			}
 			if shared != nil {
 				l = *shared
