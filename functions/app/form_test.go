@@ -62,6 +62,7 @@ var forms = map[string]form{
 	artifactPage + "/unlisted":      {fields: url.Values{}},
 	artifactPage + "/links":         {fields: url.Values{"once": {formName}, "shows": {"share"}, "ends": {"24h"}}},
 	linkPath + "/address":           {fields: url.Values{}},
+	linkPath + "/comments":          {url.Values{"comments": {"on"}, "once": {formName}}, artifactPage + "#links", "CreateLink share "},
 	linkPath + "/revoke":            {url.Values{}, artifactPage + "#links", "RevokeLink " + shareID},
 	threadsPage:                     {fields: url.Values{"about": {"artifact"}, "body": {"Which unit?"}, "once": {formName}}},
 	threadsPage + "/" + openThread: {
@@ -163,6 +164,7 @@ func TestAFormThatIsSentTwiceIsOneCommand(t *testing.T) {
 		artifactPage + "/unpin":         "web.artifact.unpin " + artifactID,
 		artifactPage + "/delete":        "artifact.delete " + artifactID,
 		artifactPage + "/links":         "access_link.create " + artifactID,
+		linkPath + "/comments":          "access_link.create " + artifactID,
 		artifactPage + "/lockdown":      "access_link.lockdown.set " + artifactID,
 		artifactPage + "/lockdown/lift": "access_link.lockdown.lift " + artifactID,
 		selectionPath:                   "web.artifact.pin " + artifactID,
