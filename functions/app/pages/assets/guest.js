@@ -115,7 +115,7 @@ function dress() {
   return (style ??= new Promise((done) => {
     const link = document.createElement("link");
     link.rel = "stylesheet";
-    link.href = drawer.dataset.style;
+    link.href = drawer.dataset.sheet;
     link.onload = link.onerror = done;
     document.head.append(link);
   }));
@@ -133,7 +133,7 @@ function draw({ writes, threads, waiting }) {
   if (drawn !== undefined) part("feedback-said").textContent = "The feedback has changed.";
   introduce();
   list.replaceChildren(
-    ...group("Waiting", "Nobody else sees this until the people who shared the artifact let it through.", waiting.map(held)),
+    ...group("Waiting", "Nobody else sees this until the people who shared the artifact let it through.", waiting.map((thread) => talk(thread, writes))),
     ...group("Threads", "", threads.map((thread) => talk(thread, writes))),
   );
   for (const form of list.querySelectorAll("form")) restore(form);
@@ -160,34 +160,25 @@ function group(heading, note, rows) {
 const clone = (template) => part(template).content.firstElementChild.cloneNode(true);
 const states = { open: "Open", addressed: "Addressed", resolved: "Resolved" };
 
-function talk({ id, state, about, messages, own }, writes) {
-  const row = outline(about, messages);
+function talk({ id, state, about, messages, own, reply }, writes) {
+  const row = clone("talk");
   const form = row.querySelector("form");
-  row.id = id;
-  within(row, "own").hidden = !own;
+  const { body } = form.elements;
+  const waits = state === "held";
+  row.id = waits ? `held-${id}` : id;
+  within(row, "state").hidden = waits;
   within(row, "state").textContent = states[state] ?? state;
   if (states[state]) within(row, "state").classList.add(state);
-  form.dataset.letter = id;
-  form.hidden = !writes || state === "resolved";
-  form.elements.body.id = `reply-${id}`;
-  form.querySelector("label").htmlFor = form.elements.body.id;
-  return row;
-}
-
-function held({ reply, about, ...message }) {
-  const row = outline(about, [message]);
-  for (const of of ["own", "state"]) within(row, of).hidden = true;
-  row.querySelector("form").remove();
-  if (reply) within(row, "place").prepend("A reply about: ");
-  return row;
-}
-
-function outline(about, messages) {
-  const row = clone("talk");
-  within(row, "place").append(...place(about));
+  within(row, "own").hidden = waits || !own;
+  within(row, "place").append(reply ? "A reply about: " : "", ...place(about));
   within(row, "quote").textContent = about.quote ?? "";
   within(row, "quote").parentElement.hidden = !about.quote;
   within(row, "messages").append(...messages.map(message));
+  form.hidden = !writes || state === "resolved" || Boolean(reply); // the thread itself has a form
+  form.dataset.letter = id;
+  body.id = `reply-${row.id}`;
+  form.querySelector("label").htmlFor = body.id;
+  if (waits) form.querySelector("label").textContent = "Add to it";
   return row;
 }
 
