@@ -119,7 +119,9 @@ func (s Feedback) Threads(
 ) (feedback.Counts, []*feedback.Thread, error) {
 	keys := []key{countsKey(a)}
 	for _, t := range all {
-		keys = append(keys, threadKey(a, t))
+		if t.Valid() { // otherwise it may be longer than a key
+			keys = append(keys, threadKey(a, t))
+		}
 	}
 	f, err := s.all(ctx, keys, true)
 	threads := make([]*feedback.Thread, len(all))

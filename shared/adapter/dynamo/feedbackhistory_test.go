@@ -94,8 +94,8 @@ func newHistory(t *testing.T, seed uint64) *history {
 	return h
 }
 
-// disturbed lets some transactions about threads lose a race, and others the answer of their first attempt. One that lost
-// its answer loses no race after it, because its command would then be answered with what became of the thread later.
+// disturbed lets some transactions about threads lose a race, and others the answer of their first attempt. One that
+// lost its answer loses no race after it, because its command would then be answered with what became of the thread later.
 func disturbed(t *testing.T, seed uint64) *chaos.Injector {
 	var mu sync.Mutex
 	random, sent := rand.New(rand.NewPCG(seed, 1)), map[string]bool{}
@@ -128,8 +128,8 @@ const (
 	actsOfAWriter = 25
 )
 
-// TestRandomActsAtOnceLeaveWhatTheModelAllows has members and agents write, publish, delete and decide at once, beside a
-// reader who follows. The seed decides what each of them wants; who comes first is the engine's.
+// TestRandomActsAtOnceLeaveWhatTheModelAllows has members and agents write, publish, delete and decide at once, beside
+// a reader who follows. The seed decides what each of them wants; who comes first is the engine's.
 func TestRandomActsAtOnceLeaveWhatTheModelAllows(t *testing.T) {
 	for seed := range uint64(2) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {

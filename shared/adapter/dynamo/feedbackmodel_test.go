@@ -185,7 +185,7 @@ func (h *history) wantModelled(s storedThreads) {
 		}
 	}
 	if s.Counts != want || len(s.threads) != len(all) || !maps.Equal(s.places, places) {
-		h.t.Errorf("%+v of %d threads at %v, want %+v of %d at %v", s.Counts, len(s.threads), s.places, want, len(all), places)
+		h.t.Errorf("%+v of %d threads: %v, want %+v of %d: %v", s.Counts, len(s.threads), s.places, want, len(all), places)
 	}
 }
 
