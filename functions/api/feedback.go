@@ -122,6 +122,21 @@ func (h *Host) discussedArtifact(ctx context.Context, request *web.Request, a st
 func threadsTag(seq int64) string { return `"` + strconv.FormatInt(seq, 10) + `"` }
 
 func (h *Host) threads(ctx context.Context, request *web.Request, in *threadsInput) (contract.ThreadList, error) {
+	a, err := h.discussedArtifact(ctx, request, in.Artifact)
+	if err != nil {
+		return contract.ThreadList{}, err
+	}
+	l, next, err := h.listing(ctx, request, in, a)
+	if next == "" { // a copy of a page must not outlive the cursor in it
+		request.ETag(threadsTag(l.Seq))
+	}
+	return threadList(in, l, next), err
+}
+
+// listing reads the page of threads that a request asks for.
+func (h *Host) listing(
+	ctx context.Context, request *web.Request, in *threadsInput, a *artifact.Artifact,
+) (feedback.Listing, string, error) {
 	sel := feedback.Selection{
 		State:  feedback.State(in.State),
 		Cursor: in.Cursor,
@@ -131,18 +146,15 @@ func (h *Host) threads(ctx context.Context, request *web.Request, in *threadsInp
 	if in.Since != "" {
 		since, err := strconv.ParseInt(in.Since, 10, 64)
 		if err != nil {
-			return contract.ThreadList{}, fault.New(fault.InvalidRequest, "since is the changes_until of an earlier answer, a number")
+			return feedback.Listing{}, "", fault.New(fault.InvalidRequest,
+				"since is the changes_until of an earlier answer, a number")
 		}
 		sel.Since = &since
 	}
-	a, err := h.discussedArtifact(ctx, request, in.Artifact)
-	if err != nil {
-		return contract.ThreadList{}, err
-	}
-	l, next, err := h.Feedback.List(ctx, request.Actor, a, sel)
-	if next == "" { // a copy of a page must not outlive the cursor in it
-		request.ETag(threadsTag(l.Seq))
-	}
+	return h.Feedback.List(ctx, request.Actor, a, sel)
+}
+
+func threadList(in *threadsInput, l feedback.Listing, next string) contract.ThreadList {
 	return contract.ThreadList{
 		ArtifactID:   id.Artifact(in.Artifact),
 		Seq:          l.Seq,
@@ -150,7 +162,7 @@ func (h *Host) threads(ctx context.Context, request *web.Request, in *threadsInp
 		ChangesUntil: l.Until,
 		Threads:      contract.Rows(l.Threads, feedback.Thread.Record),
 		PageInfo:     contract.Page(next),
-	}, err
+	}
 }
 
 func (h *Host) createThread(

@@ -36,7 +36,7 @@ func (h *Host) memberFeedbackRoutes() []web.Route {
 			Scope:            credential.Read,
 			ConcurrentLimits: true,
 			Errors:           []fault.Code{fault.ArtifactNotFound, fault.InvalidCursor},
-		}, h.threads),
+		}, h.memberThreads),
 		web.Member(web.Operation{
 			ID:      "web.feedback.create",
 			Method:  "POST",
@@ -60,7 +60,7 @@ func (h *Host) memberFeedbackRoutes() []web.Route {
 			ID:      "web.feedback.answer",
 			Method:  "POST",
 			Path:    "/v1/web/artifacts/{artifact_id}/feedback/{thread_id}",
-			Summary: "Reply in a thread, resolve it or open it again",
+			Summary: "Reply in a thread, resolve it or open it again; let through or drop what guests wrote",
 			Scope:   credential.Publish,
 			Command: web.Command{Operation: idempotency.AnswerFeedback, Target: "thread_id"},
 			Errors:  write,
@@ -90,7 +90,7 @@ func (h *Host) memberFeedbackRoutes() []web.Route {
 			Summary: "Say who may write about an artifact, and whether agents resolve threads",
 			Scope:   credential.Admin,
 			Command: web.Command{Operation: idempotency.SetFeedback, Target: "artifact_id"},
-			Errors:  []fault.Code{fault.ArtifactNotFound},
+			Errors:  []fault.Code{fault.ArtifactNotFound, fault.Forbidden},
 		}, h.setFeedbackPolicy),
 	}
 }
@@ -105,6 +105,30 @@ func (h *Host) feedbackInbox(
 	return contract.FeedbackInbox{Items: contract.Rows(rows, wire.InboxRow), PageInfo: contract.Page(next)}, err
 }
 
+func (h *Host) memberThreads(
+	ctx context.Context, request *web.Request, in *threadsInput,
+) (out contract.MemberThreadList, err error) {
+	a, err := h.discussedArtifact(ctx, request, in.Artifact)
+	if err != nil {
+		return out, err
+	}
+	l, next, err := h.listing(ctx, request, in, a)
+	if err != nil {
+		return out, err
+	}
+	var held []feedback.Held
+	if l.Held > 0 {
+		if held, err = h.Feedback.Held(ctx, request.Actor, a); err != nil {
+			return out, err
+		}
+	}
+	return contract.MemberThreadList{
+		ThreadList: threadList(in, l, next),
+		Held:       contract.Rows(held, feedback.Held.Record),
+		HeldSeq:    l.HeldSeq,
+	}, nil
+}
+
 type answerThreadAsMemberInput struct {
 	Artifact string `path:"artifact_id"`
 	Thread   string `path:"thread_id"`
@@ -114,11 +138,33 @@ type answerThreadAsMemberInput struct {
 func (h *Host) answerThreadAsMember(
 	ctx context.Context, request *web.Request, in *answerThreadAsMemberInput,
 ) (contract.ThreadSummary, error) {
+	if in.Body.Held != "" || in.Body.Seen != 0 {
+		return h.decideHeld(ctx, request, in)
+	}
 	return h.answer(ctx, request, in.Artifact, in.Thread, feedback.Answer{
 		Reply:   in.Body.Reply,
 		Reopen:  in.Body.State == string(feedback.Open),
 		Resolve: in.Body.State == string(feedback.Resolved),
 	})
+}
+
+// decideHeld lets through or drops what guests wrote.
+func (h *Host) decideHeld(
+	ctx context.Context, request *web.Request, in *answerThreadAsMemberInput,
+) (contract.ThreadSummary, error) {
+	asked := in.Body
+	if asked.Held == "" || asked.Seen == 0 || asked.Reply != "" || asked.State != "" {
+		return contract.ThreadSummary{}, fault.New(fault.InvalidRequest,
+			"send held with seen, which is held_seq of the list that the person saw, and neither reply nor state")
+	}
+	var t feedback.Thread
+	var err error
+	if target := discussed(request, in.Artifact, in.Thread); asked.Held == "drop" {
+		t, err = h.Feedback.Drop(ctx, request.Actor, target, asked.Seen)
+	} else {
+		t, err = h.Feedback.LetThrough(ctx, request.Actor, author(request), target, asked.Seen)
+	}
+	return t.Record(), err
 }
 
 type deleteThreadInput struct {
@@ -154,11 +200,6 @@ type feedbackPolicyInput struct {
 func (h *Host) setFeedbackPolicy(
 	ctx context.Context, request *web.Request, in *feedbackPolicyInput,
 ) (contract.FeedbackPolicy, error) {
-	change := feedback.SettingsChange{AgentsResolve: in.Body.AgentsResolve}
-	if in.Body.Policy != "" {
-		off := in.Body.Policy == wire.FeedbackOff
-		change.Off = &off
-	}
-	s, err := h.Feedback.Set(ctx, request.Actor, discussed(request, in.Artifact, ""), change)
+	s, err := h.Feedback.Set(ctx, request.Actor, discussed(request, in.Artifact, ""), wire.FeedbackSettings(in.Body))
 	return wire.FeedbackPolicy(id.Artifact(in.Artifact), s), err
 }

@@ -42,6 +42,7 @@ type Host struct {
 	Links       Links
 	Views       Views
 	Feedback    Feedback
+	Guests      Guests
 	Live        Live
 	Comparisons Comparisons
 	Reports     Reports

@@ -91,9 +91,7 @@ func (f *fakeFeedback) put(c feedback.Change, err error) (feedback.Thread, error
 	} else {
 		f.threads = append(f.threads, c.Thread)
 	}
-	if c.Message != nil {
-		f.said = append(f.said, *c.Message)
-	}
+	f.said = append(f.said, c.Messages...)
 	return c.Thread, nil
 }
 

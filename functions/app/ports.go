@@ -249,6 +249,17 @@ type Feedback interface {
 	) (feedback.Thread, error)
 }
 
+// Guests lets people write who hold an access link that takes comments. Faults: not_found for every other link,
+// invalid_request, invalid_idempotency_key, feedback_conflict, rate_limited_actor, rate_limited_artifact with RetryAfter, a
+// *pow.Required, pow_invalid, database_unavailable.
+type Guests interface {
+	Write(ctx context.Context, l feedback.Letter) (feedback.Sent, error)
+	// Read returns what a guest may see; token may be empty.
+	Read(
+		ctx context.Context, public id.Public, blob, token string, from netip.Addr,
+	) (feedback.Correspondence, error)
+}
+
 // Comparisons tells what changed between two revisions of an artifact that Artifacts.Find read; not_found for what
 // cannot be seen, revision_retained for revisions without their files, invalid_cursor.
 type Comparisons interface {

@@ -96,8 +96,8 @@ func (h *Host) report(w http.ResponseWriter, r *http.Request) error {
 }
 
 // proofIn returns the solved challenge in a form, nil if there is none.
-func proofIn(sent web.Form) *abuse.Proof {
-	var p abuse.Proof
+func proofIn(sent web.Form) *pow.Proof {
+	var p pow.Proof
 	counter, err := strconv.ParseUint(sent["counter"], 10, 64)
 	if err != nil || json.Unmarshal([]byte(sent["challenge"]), &p.Challenge) != nil {
 		return nil

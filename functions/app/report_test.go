@@ -56,7 +56,7 @@ func (d *fakeReports) File(_ context.Context, r abuse.Request) error {
 }
 
 // solved reports whether the SHA-256 digest of the nonce and the counter begins with as many zeros as asked for.
-func solved(p *abuse.Proof) bool {
+func solved(p *pow.Proof) bool {
 	digest := sha256.Sum256(fmt.Appendf(nil, "%s:%d", p.Solution.Nonce, p.Solution.Counter))
 	return binary.BigEndian.Uint64(digest[:8])>>(64-p.Challenge.Difficulty) == 0
 }

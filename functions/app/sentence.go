@@ -60,6 +60,10 @@ var sentences = map[event.Action]string{
 	event.FeedbackReopened:     "{by} opened a thread about {artifact} again",
 	event.FeedbackDeleted:      "{by} deleted a thread about {artifact}",
 
+	event.FeedbackHeld:       "A guest wrote about {artifact}, and it waits for a member",
+	event.FeedbackLetThrough: "{by} let through what a guest wrote about {artifact}",
+	event.FeedbackDropped:    "{by} dropped what a guest wrote about {artifact}",
+
 	event.FeedbackMessageDeleted: "{by} deleted a message about {artifact}",
 	event.FeedbackPolicy:         "{by} set feedback about {artifact}: {detail}",
 	event.ArtifactReported:       "{artifact} was reported",

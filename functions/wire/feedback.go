@@ -26,17 +26,40 @@ func Closed(c *artifact.Closed) (addressed []id.Thread, skipped []contract.Skipp
 
 // Who may write about an artifact.
 const (
-	FeedbackOff     = "off"
+	feedbackOff     = "off"
 	feedbackMembers = "members"
+	feedbackLinks   = "links"
 )
 
 // FeedbackPolicy returns what people decided about the threads of an artifact.
 func FeedbackPolicy(a id.Artifact, s feedback.Settings) contract.FeedbackPolicy {
-	out := contract.FeedbackPolicy{ArtifactID: a, Policy: feedbackMembers, AgentsResolve: s.AgentsResolve}
-	if s.Off {
-		out.Policy = FeedbackOff
+	out := contract.FeedbackPolicy{
+		ArtifactID:    a,
+		Policy:        feedbackMembers,
+		GuestsHeld:    !s.AtOnce,
+		AgentsResolve: s.AgentsResolve,
+	}
+	switch {
+	case s.Off:
+		out.Policy = feedbackOff
+	case s.Links:
+		out.Policy = feedbackLinks
 	}
 	return out
+}
+
+// FeedbackSettings returns the change that a person asks for.
+func FeedbackSettings(asked contract.SetFeedbackPolicy) feedback.SettingsChange {
+	change := feedback.SettingsChange{AgentsResolve: asked.AgentsResolve}
+	if asked.Policy != "" {
+		off, links := asked.Policy == feedbackOff, asked.Policy == feedbackLinks
+		change.Off, change.Links = &off, &links
+	}
+	if asked.GuestsHeld != nil {
+		atOnce := !*asked.GuestsHeld
+		change.AtOnce = &atOnce
+	}
+	return change
 }
 
 // InboxRow returns an artifact with open threads.
@@ -45,6 +68,7 @@ func InboxRow(r feedback.InboxRow) contract.FeedbackInboxRow {
 		ArtifactID: r.Artifact.ID,
 		Title:      r.Artifact.Title,
 		Open:       r.Open,
+		Held:       r.Held,
 		Seq:        r.Seq,
 		UpdatedAt:  contract.At(r.UpdatedAt),
 	}

@@ -14,6 +14,7 @@ import (
 	"vitrine/shared/platform/env"
 	"vitrine/shared/platform/rate"
 	"vitrine/shared/publishing/anchor"
+	"vitrine/shared/publishing/feedback"
 	"vitrine/shared/publishing/live"
 )
 
@@ -71,6 +72,15 @@ func artifacts(s *assembly.Services, h *app.Host, limiter *rate.Limiter) error {
 	threads := s.Feedback(service, views, limiter)
 	threads.Anchors = anchor.Checker{}
 	h.Feedback = threads
+	signing, err1 := s.Config.Rings.Pepper.Derive("pow-feedback")
+	peppers, err2 := s.Peppers()
+	h.Guests = &feedback.Guests{
+		Service:   threads,
+		Gate:      gate(s, limiter, signing),
+		States:    s.Stores.Artifacts,
+		Addresses: service.URLs,
+		Peppers:   peppers,
+	}
 	h.Live = &live.Service{
 		Store:     s.Stores.Artifacts,
 		Pointers:  views,
@@ -79,7 +89,6 @@ func artifacts(s *assembly.Services, h *app.Host, limiter *rate.Limiter) error {
 		Now:       s.Config.Now,
 	}
 	h.Comparisons = s.Comparisons(service)
-	peppers, err := s.Peppers()
 	h.Downloads = &download.Service{
 		Objects: s.Blobs,
 		Limiter: limiter,
@@ -87,5 +96,5 @@ func artifacts(s *assembly.Services, h *app.Host, limiter *rate.Limiter) error {
 		Peppers: peppers,
 		Now:     s.Config.Now,
 	}
-	return errors.Join(err, oversight(s, h, service, limiter))
+	return errors.Join(err1, err2, oversight(s, h, service, limiter))
 }

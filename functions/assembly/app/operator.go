@@ -7,6 +7,7 @@ import (
 	"vitrine/functions/assembly"
 	"vitrine/shared/entry/ephemeral"
 	"vitrine/shared/identity/pow"
+	"vitrine/shared/platform/keyring"
 	"vitrine/shared/platform/rate"
 	"vitrine/shared/platform/token"
 	"vitrine/shared/publishing/abuse"
@@ -46,12 +47,20 @@ func oversight(s *assembly.Services, h *app.Host, artifacts *artifact.Service, l
 	h.Reports = &abuse.Service{
 		Store:     s.Stores.Reports,
 		Reader:    pasted,
-		Limiter:   limiter,
-		Counters:  s.Stores.Counters,
-		Limits:    &s.Config.Limits,
-		Pow:       &pow.Service{Keys: signing, Store: s.Stores.Counters, Now: now},
+		Gate:      gate(s, limiter, signing),
 		Addresses: addresses,
 		Now:       now,
 	}
 	return errors.Join(err1, err2, err3)
+}
+
+// gate returns what asks people without an account for proof of work. keys sign its challenges.
+func gate(s *assembly.Services, limiter *rate.Limiter, keys keyring.Derived) *pow.Gate {
+	return &pow.Gate{
+		Pow:      &pow.Service{Keys: keys, Store: s.Stores.Counters, Now: s.Config.Now},
+		Limiter:  limiter,
+		Counters: s.Stores.Counters,
+		Limits:   &s.Config.Limits,
+		Now:      s.Config.Now,
+	}
 }

@@ -1,12 +1,15 @@
 package invariant
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// feedbackAction begins the actions of threads, and feedbackPolicy is what changes none.
-const feedbackAction, feedbackPolicy = "feedback.", "feedback.policy"
+// feedbackAction begins the actions of threads, and unchanging are those that change none.
+const feedbackAction = "feedback."
+
+var unchanging = []string{"feedback.policy", "feedback.held", "feedback.dropped"}
 
 // discussion is what is stored of the threads of an artifact.
 type discussion struct {
@@ -15,6 +18,8 @@ type discussion struct {
 	places   map[string][]string // threads that are listed at a change
 	messages map[string]int64    // that each thread has
 	text     int64
+	held     int64 // what waits for a member
+	newest   int64 // its highest number
 }
 
 // discussions returns the stored threads by artifact.
@@ -38,6 +43,10 @@ func (s *snapshot) discussions() map[string]*discussion {
 		case "S":
 			at := strings.TrimLeft(name, "0")
 			d.places[at] = append(d.places[at], i.text("thr")+" "+i.text("state"))
+		case "H":
+			d.held++
+			n, _ := strconv.ParseInt(name, 10, 64)
+			d.newest = max(d.newest, n)
 		case "N":
 			thread, _, _ := strings.Cut(name, "#")
 			d.messages[thread]++
@@ -51,7 +60,7 @@ func (s *snapshot) discussions() map[string]*discussion {
 func (s *snapshot) checkFeedback(b *breaches) {
 	all, told := s.discussions(), map[string]int64{}
 	for _, e := range s.events {
-		if action := e.text("action"); !strings.HasPrefix(action, feedbackAction) || action == feedbackPolicy {
+		if action := e.text("action"); !strings.HasPrefix(action, feedbackAction) || slices.Contains(unchanging, action) {
 			continue
 		}
 		if changes, err := strconv.ParseInt(e.text("detail"), 10, 64); err == nil {
@@ -90,10 +99,14 @@ func (s *snapshot) checkFeedback(b *breaches) {
 				"and %d places", a, f.number("seq"), f.number("open"), f.number("threads"), f.number("messages"), f.number("text"),
 				last, open, len(d.threads), messages, d.text, len(d.places))
 		}
+		if f.number("held") != d.held || f.number("held_seq") < d.newest {
+			b.add("I9: %s counts %d that wait up to %d; there are %d up to %d", a, f.number("held"), f.number("held_seq"), d.held,
+				d.newest)
+		}
 		listed := strings.TrimSuffix(strings.TrimPrefix(f.text("g1p"), "W#"), "#FB")
-		if f.has("g1p") != (open > 0) || open > 0 && s.artifacts[a] != nil &&
+		if wanted := open+d.held > 0; f.has("g1p") != wanted || wanted && s.artifacts[a] != nil &&
 			s.owner(listed) != s.owner(s.artifacts[a].meta.text("own")) {
-			b.add("I9: %s has %d open threads and is in the inbox %q", a, open, f.text("g1p"))
+			b.add("I9: %s has %d open threads and %d that wait, and is in the inbox %q", a, open, d.held, f.text("g1p"))
 		}
 		if told[a] != f.number("seq") {
 			b.add("I6: the threads of %s changed %d times and have %d events", a, f.number("seq"), told[a])

@@ -10,7 +10,6 @@ import (
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/rate"
-	"vitrine/shared/publishing/abuse"
 )
 
 // Counters counts requests, failures and streams, and remembers nonces that were used.
@@ -23,7 +22,7 @@ var (
 	_ rate.Counters       = Counters{}
 	_ rate.FailureCounter = Counters{}
 	_ rate.StreamStore    = Counters{}
-	_ abuse.Counters      = Counters{}
+	_ pow.Counters        = Counters{}
 )
 
 // maxCountAttempts is how often a count is sent. It is low, because a limiter that does not answer refuses, and must
@@ -48,7 +47,7 @@ func (s Counters) Count(ctx context.Context, w rate.Window, add, limit int) (int
 	return int(i.getNum("c")), true, nil
 }
 
-// CountOf implements ephemeral.Counters and abuse.Counters. An eventually consistent read is enough, because the count
+// CountOf implements ephemeral.Counters and pow.Counters. An eventually consistent read is enough, because the count
 // only decides whether to ask for proof of work.
 func (s Counters) CountOf(ctx context.Context, w rate.Window) (int, error) {
 	i, err := s.getIn(ctx, s.tables.Hot, key{pk: rateKey(w)}, false)

@@ -28,18 +28,24 @@ func countsFields(f fields, c *feedback.Counts) {
 	integer(f, "threads", &c.Threads)
 	integer(f, "messages", &c.Messages)
 	integer(f, "text", &c.Text)
+	integer(f, "held", &c.Held)
+	integer(f, "held_seq", &c.HeldSeq)
 	policy := policyOf(c.Settings)
 	text(f, "policy", &policy)
-	c.Off = policy == policyOff
+	c.Off, c.Links = policy == policyOff, policy == policyLinks
+	f.flag("at_once", &c.AtOnce)
 	f.flag("agents", &c.AgentsResolve)
 }
 
 // Who may begin threads, as it is stored. An item without it is of members.
-const policyOff, policyMembers = "off", "members"
+const policyOff, policyMembers, policyLinks = "off", "members", "links"
 
 func policyOf(s feedback.Settings) string {
-	if s.Off {
+	switch {
+	case s.Off:
 		return policyOff
+	case s.Links:
+		return policyLinks
 	}
 	return policyMembers
 }
@@ -54,13 +60,7 @@ func threadItem(t feedback.Thread) item { return encode(threadKey(t.Artifact, t.
 func threadFields(f fields, t *feedback.Thread) {
 	text(f, "rev", &t.Revision)
 	text(f, "path", &t.Path)
-	text(f, "kind", &t.Anchor.Kind)
-	integer(f, "from", &t.Anchor.From)
-	integer(f, "to", &t.Anchor.To)
-	text(f, "exact", &t.Anchor.Exact)
-	text(f, "prefix", &t.Anchor.Prefix)
-	text(f, "suffix", &t.Anchor.Suffix)
-	f.flag("verified", &t.Anchor.Verified)
+	anchorFields(f, &t.Anchor)
 	text(f, "state", &t.State)
 	text(f, "adr_rev", &t.Addressed.Revision)
 	integer(f, "adr_no", &t.Addressed.Number)
@@ -72,6 +72,16 @@ func threadFields(f fields, t *feedback.Thread) {
 	excerpt(f, "first", &t.First)
 	excerpt(f, "new", &t.Newest)
 	f.time("updated", &t.UpdatedAt)
+}
+
+func anchorFields(f fields, a *feedback.Anchor) {
+	text(f, "kind", &a.Kind)
+	integer(f, "from", &a.From)
+	integer(f, "to", &a.To)
+	text(f, "exact", &a.Exact)
+	text(f, "prefix", &a.Prefix)
+	text(f, "suffix", &a.Suffix)
+	f.flag("verified", &a.Verified)
 }
 
 // excerpt copies the begin of a message. prefix names the attributes.
@@ -221,7 +231,11 @@ type turn struct {
 }
 
 func placeItem(t feedback.Thread) item {
-	return newItem(placeKey(t.Artifact, t.Seq)).str("thr", string(t.ID)).str("state", string(t.State))
+	i := newItem(placeKey(t.Artifact, t.Seq)).str("thr", string(t.ID)).str("state", string(t.State))
+	if t.First.Author.Kind == feedback.Guest {
+		i.str("by", string(feedback.Guest))
+	}
+	return i
 }
 
 func readPlace(i item) turn {
@@ -263,7 +277,10 @@ func (s Feedback) Commit(ctx context.Context, c feedback.Commit) error {
 	t := s.beginCommit(c)
 	if c.Changes() {
 		t.count(c.Workspace, c.Thread.Artifact, c.Before, c.After, c.At, raced)
-		t.change(c.Change)
+		t.wait(c.Change)
+		if c.Changed() {
+			t.change(c.Change)
+		}
 		t.record(c.Event)
 	} else {
 		t.check(threadKey(c.Thread.Artifact, c.Thread.ID), "#seq = :seq", values{"seq": c.Thread.Seq}, raced)
@@ -276,8 +293,8 @@ func (s Feedback) SetSettings(ctx context.Context, c feedback.Commit) error {
 	t := s.beginCommit(c)
 	k, v := countsKey(c.Thread.Artifact), settings(c.Before)
 	if c.Changes() {
-		v["policy"], v["agents"] = policyOf(c.After.Settings), c.After.AgentsResolve
-		t.update(k, "SET #policy = :policy, #agents = :agents", sameSettings, v, raced)
+		v["policy"], v["agents"], v["at_once"] = policyOf(c.After.Settings), c.After.AgentsResolve, c.After.AtOnce
+		t.update(k, "SET #policy = :policy, #agents = :agents, #at_once = :at_once", sameSettings, v, raced)
 		t.record(c.Event)
 	} else {
 		t.check(k, sameSettings, v, raced)
@@ -287,11 +304,19 @@ func (s Feedback) SetSettings(ctx context.Context, c feedback.Commit) error {
 
 // sameSettings is the condition that the settings are those of settings.
 const sameSettings = "(attribute_not_exists(#policy) OR #policy = :policy_was) AND " +
-	"(attribute_not_exists(#agents) OR #agents = :agents_was)"
+	"(attribute_not_exists(#agents) OR #agents = :agents_was) AND " +
+	"(attribute_not_exists(#at_once) OR #at_once = :at_once_was)"
 
 func settings(c feedback.Counts) values {
-	return values{"policy_was": policyOf(c.Settings), "agents_was": c.AgentsResolve}
+	return values{
+		"policy_was":  policyOf(c.Settings),
+		"agents_was":  c.AgentsResolve,
+		"at_once_was": c.AtOnce,
+	}
 }
+
+// sameHeld is the condition that what waits is what counts say.
+const sameHeld = "(attribute_not_exists(#held_seq) OR #held_seq = :held_seq_was AND #held = :held_was)"
 
 // beginCommit returns a transaction with the conditions of every change.
 func (s Feedback) beginCommit(c feedback.Commit) *transaction {
@@ -305,6 +330,13 @@ func (s Feedback) beginCommit(c feedback.Commit) *transaction {
 	}
 	t := s.begin()
 	t.finish(c.Command, c.Result, c.At)
+	if c.Link != nil {
+		u.values["made"] = c.Link.CreatedAt
+		u.require("(attribute_not_exists(#links_closed) OR #links_closed < :made)")
+		u.requireAbsent("links_off")
+		t.check(linkKey(c.Link.Public), "attribute_not_exists(#rev_at) AND #comments = :yes", values{"yes": true},
+			func(item) error { return feedback.NoComments() })
+	}
 	t.checkArtifact(u, moved)
 	t.checkFence(c.Workspace)
 	return t
@@ -312,25 +344,33 @@ func (s Feedback) beginCommit(c feedback.Commit) *transaction {
 
 // count writes the counts of an artifact, which have to be as they were, and its place in the inbox of its workspace.
 func (t *transaction) count(w id.Workspace, a id.Artifact, before, after feedback.Counts, at time.Time, r refusal) {
-	condition, v := "#seq = :was AND "+sameSettings, settings(before)
+	condition, v := sameHeld+" AND "+sameSettings, settings(before)
 	maps.Copy(v, values{
-		"seq":      after.Seq,
-		"open":     after.Open,
-		"threads":  after.Threads,
-		"messages": after.Messages,
-		"text":     after.Text - before.Text, // because a job takes bytes out, too
-		"at":       at,
+		"held_was":     before.Held,
+		"held_seq_was": before.HeldSeq,
+		"open":         after.Open,
+		"threads":      after.Threads,
+		"messages":     after.Messages,
+		"text":         after.Text - before.Text, // because a job takes bytes out, too
+		"at":           at,
 	})
-	set := "SET #seq = :seq, #open = :open, #threads = :threads, #messages = :messages, #updated = :at"
-	if after.Open > 0 {
+	set := "SET #open = :open, #threads = :threads, #messages = :messages, #updated = :at"
+	if after.Seq > 0 {
+		set, v["seq"] = set+", #seq = :seq", after.Seq
+	}
+	if after.HeldSeq > 0 {
+		set, v["held"], v["held_seq"] = set+", #held = :held, #held_seq = :held_seq", after.Held, after.HeldSeq
+	}
+	if after.Open+after.Held > 0 {
 		set += ", #g1p = :inbox, #g1s = :place"
 		v["inbox"], v["place"] = openThreadsOf(w), timeKey(at, a)
 	} else {
 		set += " REMOVE #g1p, #g1s"
 	}
 	if before.Seq == 0 {
-		condition = "attribute_not_exists(#seq) AND " + sameSettings
+		condition += " AND attribute_not_exists(#seq)"
 	} else {
+		condition += " AND #seq = :was"
 		v["was"] = before.Seq
 	}
 	t.update(countsKey(a), set+" ADD #text :text", condition, v, r)
@@ -362,12 +402,12 @@ func (t *transaction) change(c feedback.Change) {
 	if c.Was.Seq > 0 {
 		t.remove(placeKey(a, c.Was.Seq), "", nil, nil)
 	}
-	switch {
-	case c.Message == nil:
-	case c.Message.Deleted:
-		t.put(messageItem(a, *c.Message), "", nil, nil)
-	default:
-		t.create(messageItem(a, *c.Message))
+	for _, m := range c.Messages {
+		if m.Deleted {
+			t.put(messageItem(a, m), "", nil, nil)
+		} else {
+			t.create(messageItem(a, m))
+		}
 	}
 }
 

@@ -101,7 +101,7 @@ func TestAThreadIsReadBack(t *testing.T) {
 		t.Errorf("%+v, %v: %s", counts, err, cmp.Diff(thread, &want))
 	}
 	messages := must(d.Feedback.Messages(ctx, d.artifact, thread.ID, 0, 50))(t)
-	if want := []feedback.Message{*begun.Message, *changed.Message}; !cmp.Equal(messages, want) {
+	if want := []feedback.Message{begun.Messages[0], changed.Messages[0]}; !cmp.Equal(messages, want) {
 		t.Error(cmp.Diff(messages, want))
 	}
 	if one := must(d.Feedback.Messages(ctx, d.artifact, thread.ID, 1, 50))(t); !cmp.Equal(one, messages[1:]) {
@@ -166,7 +166,7 @@ func TestWhoFollowsChangesMissesNone(t *testing.T) {
 			if err == nil {
 				c, err = change(counts)
 			}
-			if err == nil && c.Message.Number > 1 {
+			if err == nil && c.Messages[0].Number > 1 {
 				err = d.commit(c)
 			}
 			if err == nil {

@@ -106,6 +106,7 @@ func treeKey(a id.Artifact, r id.Revision) key { return key{"A#" + string(a), "M
 // The sort keys of feedback order numbers by their digits.
 const (
 	placePrefix      = "S#"
+	heldPrefix       = "H#"
 	maxSeq           = 999_999_999_999
 	maxMessageNumber = 999
 )
@@ -123,6 +124,11 @@ func messageKey(a id.Artifact, t id.Thread, n int) key {
 // placeKey names the place of a change in the order of changes.
 func placeKey(a id.Artifact, seq int64) key {
 	return key{feedbackOf(a), fmt.Sprintf("%s%012d", placePrefix, seq)}
+}
+
+// heldKey names what a guest wrote as the numbered one about the artifact.
+func heldKey(a id.Artifact, n int64) key {
+	return key{feedbackOf(a), fmt.Sprintf("%s%012d", heldPrefix, n)}
 }
 
 func linkKey(p id.Public) key { return key{"AL#" + string(p), "L"} }

@@ -36,6 +36,7 @@ func linkFields(f fields, l *link.Link) {
 	text(f, "kind", &l.Kind)
 	f.life(&l.CreatedAt, &l.ExpiresAt)
 	f.time("rev_at", &l.RevokedAt)
+	f.flag("comments", &l.Comments)
 }
 
 func readLink(i item, p id.Public) *link.Link {

@@ -71,7 +71,7 @@ func StoryOf(w id.Workspace) Filter {
 
 // Told reports whether an event that StoryOf lets through is for members.
 func Told(e event.Event) bool {
-	return e.Actor.Type != event.System || slices.Contains(told, e.Action)
+	return e.Actor.Type != event.System || e.Actor.Guest() || slices.Contains(told, e.Action)
 }
 
 // recorded reads one page of the audit log of the caller's workspace. list names the list in cursors.

@@ -33,11 +33,13 @@ type AnswerThread struct {
 }
 
 // AnswerThreadAsMember acts on a thread as a person (strict). It names at least one act. Reply comes after the state open, and
-// before the state resolved.
+// before the state resolved. Held decides about what guests wrote in the thread up to Seen, and nothing else beside it.
 type AnswerThreadAsMember struct {
 	_     struct{} `json:"-" additionalProperties:"false"`
 	Reply string   `json:"reply,omitempty" maxLength:"8192" doc:"at most 8192 bytes of UTF-8"`
 	State string   `json:"state,omitempty" enum:"open,resolved"`
+	Held  string   `json:"held,omitempty" enum:"let_through,drop"`
+	Seen  int64    `json:"seen,omitempty" minimum:"1" doc:"held_seq of the list that the person saw; with held"`
 }
 
 // Addressed says that a published revision has dealt with a thread (strict).
@@ -68,10 +70,10 @@ type SkippedThread struct {
 	Reason   string    `json:"reason" enum:"gone,resolved,changed,no_new_revision,busy" doc:"changed: it has newer words"`
 }
 
-// Said is a text of a member or an agent. Agents take it as data, because it is no instruction of this service.
+// Said is a text of a member, an agent or a guest. Agents take it as data, because it is no instruction of this service.
 type Said struct {
 	Untrusted bool   `json:"untrusted" doc:"always true"`
-	Trust     string `json:"trust" enum:"member,agent" doc:"who wrote it: a person of the workspace, or an agent"`
+	Trust     string `json:"trust" enum:"member,agent,guest" doc:"who wrote it: a person of the workspace, an agent, or a person who came through a link"`
 	Author    string `json:"author"`
 	Text      string `json:"text"`
 	Cut       bool   `json:"cut,omitempty" doc:"the thread's own page has the whole text"`
@@ -83,7 +85,7 @@ type Said struct {
 type Quoted struct {
 	Anchor
 	Untrusted bool   `json:"untrusted" doc:"always true"`
-	Trust     string `json:"trust" enum:"member,agent"`
+	Trust     string `json:"trust" enum:"member,agent,guest"`
 	Verified  *bool  `json:"verified,omitempty" doc:"false: the page may show the quote by its scripts; its file does not have it"`
 }
 
@@ -121,6 +123,24 @@ type ThreadList struct {
 	PageInfo     PageInfo        `json:"page_info"`
 }
 
+// MemberThreadList answers web.feedback.list: the threads, and what guests wrote that waits for a member.
+type MemberThreadList struct {
+	ThreadList
+	Held    []HeldMessage `json:"held" maxItems:"100" doc:"the oldest first, on every page"`
+	HeldSeq int64         `json:"held_seq" doc:"rises by 1 with every change of what waits"`
+}
+
+// HeldMessage is what a guest wrote, in a thread that is there or that it begins.
+type HeldMessage struct {
+	ThreadID   id.Thread   `json:"thread_id" pattern:"^thr_[0-9A-HJKMNP-TV-Z]{26}$"`
+	Reply      bool        `json:"reply" doc:"the thread is there"`
+	Seq        int64       `json:"seq" doc:"held_seq as it was then"`
+	RevisionID id.Revision `json:"revision_id" pattern:"^rev_[0-9A-HJKMNP-TV-Z]{26}$"`
+	Path       string      `json:"path,omitempty"`
+	Anchor     *Quoted     `json:"anchor"`
+	Said
+}
+
 // ThreadMessage is one message of a thread.
 type ThreadMessage struct {
 	ID id.Message `json:"id" pattern:"^msg_[0-9A-HJKMNP-TV-Z]{26}$"`
@@ -137,22 +157,25 @@ type Thread struct {
 // SetFeedbackPolicy asks for other settings of the threads of an artifact (strict). What is left out stays.
 type SetFeedbackPolicy struct {
 	_             struct{} `json:"-" additionalProperties:"false"`
-	Policy        string   `json:"policy,omitempty" enum:"off,members" doc:"off: no thread is begun"`
+	Policy        string   `json:"policy,omitempty" enum:"off,members,links" doc:"off: no thread is begun; links: guests write, too"`
+	GuestsHeld    *bool    `json:"guests_held,omitempty" doc:"whether what guests write waits for a member"`
 	AgentsResolve *bool    `json:"agents_resolve,omitempty" doc:"whether agents may resolve threads"`
 }
 
 // FeedbackPolicy answers web.feedback.policy.set.
 type FeedbackPolicy struct {
 	ArtifactID    id.Artifact `json:"artifact_id" pattern:"^art_[0-9A-HJKMNP-TV-Z]{26}$"`
-	Policy        string      `json:"policy" enum:"off,members"`
+	Policy        string      `json:"policy" enum:"off,members,links"`
+	GuestsHeld    bool        `json:"guests_held"`
 	AgentsResolve bool        `json:"agents_resolve"`
 }
 
-// FeedbackInboxRow is an artifact with open threads.
+// FeedbackInboxRow is an artifact with open threads, or with what waits for a member.
 type FeedbackInboxRow struct {
 	ArtifactID id.Artifact `json:"artifact_id" pattern:"^art_[0-9A-HJKMNP-TV-Z]{26}$"`
 	Title      string      `json:"title"`
 	Open       int         `json:"open" doc:"how many threads are open"`
+	Held       int         `json:"held" doc:"how much of what guests wrote waits for a member"`
 	Seq        int64       `json:"seq" doc:"rises by 1 with every change of a thread"`
 	UpdatedAt  Time        `json:"updated_at" format:"date-time" doc:"when a thread was last changed"`
 }

@@ -68,6 +68,10 @@ const (
 	FeedbackReopened  Action = "feedback.reopened"
 	FeedbackDeleted   Action = "feedback.deleted"
 
+	FeedbackHeld       Action = "feedback.held"
+	FeedbackLetThrough Action = "feedback.let_through"
+	FeedbackDropped    Action = "feedback.dropped"
+
 	FeedbackMessageDeleted Action = "feedback.message_deleted"
 	FeedbackPolicy         Action = "feedback.policy"
 
@@ -138,6 +142,10 @@ var Summaries = map[Action]string{
 	FeedbackReopened:  "Opened a thread again",
 	FeedbackDeleted:   "Deleted a thread",
 
+	FeedbackHeld:       "Wrote about an artifact, for a member to let through",
+	FeedbackLetThrough: "Let through what a guest wrote",
+	FeedbackDropped:    "Dropped what a guest wrote",
+
 	FeedbackMessageDeleted: "Deleted a message in a thread",
 	FeedbackPolicy:         "Changed who may write about an artifact",
 
@@ -171,6 +179,15 @@ func ByMember(m id.Member) Actor { return Actor{Member, string(m)} }
 
 // ByOperator returns the actor of a member who acts as operator of the deployment.
 func ByOperator(m id.Member) Actor { return Actor{Platform, string(m)} }
+
+// ByGuest returns the actor of a person who came through an access link.
+func ByGuest() Actor { return Actor{System, guest} }
+
+// guest is the ID of guests, who have no account.
+const guest = "guest"
+
+// Guest reports whether a person who came through an access link acted.
+func (a Actor) Guest() bool { return a == ByGuest() }
 
 // BySystem returns the actor of the service itself.
 func BySystem() Actor { return Actor{System, "vitrine"} }

@@ -39,6 +39,7 @@ const (
 	DeleteFeedback  Operation = "feedback.delete"
 	DeleteMessage   Operation = "feedback.message.delete"
 	SetFeedback     Operation = "feedback.policy"
+	GuestFeedback   Operation = "feedback.guest"
 	SetLockdown     Operation = "platform.lockdown.set"
 	LiftLockdown    Operation = "platform.lockdown.lift"
 	SetPlan         Operation = "billing.set_plan_override"

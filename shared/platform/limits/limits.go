@@ -287,9 +287,13 @@ type Limits struct {
 	Reports      Rate // reports over all callers; beyond a fifth of it each needs a proof of work
 	Download     Rate // archives of the CLI asked for from one address
 
-	Feedback     Rate         // changes of the threads of one artifact
-	Exports      Rate         // exports of one workspace; a request that joins a pending export does not count
-	ExportVolume ExportVolume // what one archive of an export holds
+	Feedback Rate // changes of the threads of one artifact
+	Letter   Rate // messages of a guest: from one address by one link
+	Letters  Rate // messages of all guests about one artifact; beyond a fifth of it each needs a proof of work
+	// Correspondence is how often guests look at what was written: from one address by one link.
+	Correspondence Rate
+	Exports        Rate         // exports of one workspace; a request that joins a pending export does not count
+	ExportVolume   ExportVolume // what one archive of an export holds
 
 	// Bundles is the interval at which the function that makes bundles runs; 0: the deployment has no bundles.
 	Bundles time.Duration

@@ -43,5 +43,8 @@ func (l *Limits) setRates() {
 	l.Reports = Rate{300, 10 * time.Minute, "reports", "reports"}
 	l.Download = Rate{120, time.Hour, "cli", "downloads of the CLI from your network"}
 	l.Feedback = Rate{60, time.Minute, "feedback", "changes of what is written about this artifact"}
+	l.Letter = Rate{10, time.Hour, "letter", "messages from your network by this link"}
+	l.Letters = Rate{100, Day, "letters", "messages of guests about this artifact"}
+	l.Correspondence = Rate{120, time.Minute, "letterbox", "looks at messages by this link from your network"}
 	l.Exports = Rate{5, Day, "export", "exports of this workspace"}
 }

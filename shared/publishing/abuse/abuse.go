@@ -6,12 +6,11 @@ import (
 	"net/netip"
 	"time"
 
+	"vitrine/shared/identity/pow"
 	"vitrine/shared/identity/workspace"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
-	"vitrine/shared/platform/rate"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/link"
 )
@@ -39,16 +38,10 @@ type Form struct {
 	Email  string // for answers; may be empty
 }
 
-// Proof is the solution of a challenge.
-type Proof struct {
-	Challenge contract.Challenge
-	Solution  contract.Solution
-}
-
 // Request is a submitted form.
 type Request struct {
 	Form
-	Proof     *Proof // nil: none
+	Proof     *pow.Proof // nil: none
 	From      netip.Addr
 	RequestID string
 }
@@ -105,10 +98,4 @@ type Store interface {
 	// Add stores a report with its event in one transaction. It changes no state if the reporter already has a report of
 	// the artifact on that day.
 	Add(ctx context.Context, r Report, e event.Event) error
-}
-
-// Counters reads how many reports of all senders were counted.
-type Counters interface {
-	// CountOf returns the count of a window. An eventually consistent read will do.
-	CountOf(ctx context.Context, w rate.Window) (int, error)
 }

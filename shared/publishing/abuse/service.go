@@ -11,7 +11,6 @@ import (
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/keyring"
 	"vitrine/shared/platform/limits"
-	"vitrine/shared/platform/rate"
 	"vitrine/shared/platform/text"
 	"vitrine/shared/publishing/artifact"
 )
@@ -20,10 +19,7 @@ import (
 type Service struct {
 	Store Store
 	Reader
-	Limiter   *rate.Limiter
-	Counters  Counters
-	Limits    *limits.Limits
-	Pow       *pow.Service
+	*pow.Gate
 	Addresses keyring.Derived
 	Now       func() time.Time
 }
@@ -37,7 +33,8 @@ func (s *Service) File(ctx context.Context, r Request) error {
 		return err
 	}
 	reporter := address.Subject(r.From, s.Addresses)
-	if err := s.admit(ctx, reporter, r.Proof); err != nil {
+	all := pow.Count{Rate: s.Limits.Reports, Subject: "all"}
+	if err := s.Admit(ctx, pow.Count{Rate: s.Limits.Report, Subject: reporter}, all, r.Proof); err != nil {
 		return err
 	}
 	now := s.Now().UTC().Truncate(time.Millisecond) // the precision that is stored

@@ -115,12 +115,15 @@ func newEnv(t *testing.T) *env {
 	numbers := limits.Default()
 	clock := func() time.Time { return noon }
 	return &env{store: store, urls: urls, Service: &Service{
-		Store:     store,
-		Reader:    Reader{Origins: origins, Tokens: []*token.Codec{urls.ContentToken, urls.ViewToken}},
-		Limiter:   &rate.Limiter{Counters: store, Limits: &numbers, Now: clock},
-		Counters:  store,
-		Limits:    &numbers,
-		Pow:       &pow.Service{Keys: nonces, Store: store, Now: clock},
+		Store:  store,
+		Reader: Reader{Origins: origins, Tokens: []*token.Codec{urls.ContentToken, urls.ViewToken}},
+		Gate: &pow.Gate{
+			Pow:      &pow.Service{Keys: nonces, Store: store, Now: clock},
+			Limiter:  &rate.Limiter{Counters: store, Limits: &numbers, Now: clock},
+			Counters: store,
+			Limits:   &numbers,
+			Now:      clock,
+		},
 		Addresses: peppers,
 		Now:       clock,
 	}}
@@ -386,7 +389,7 @@ func TestASolutionLetsOneReportThrough(t *testing.T) {
 	e.store.counted = map[string]int{"reports": 100}
 	r := filed(string(e.store.link.Public))
 	required := e.Pow.Ask(1, "many reports arrive") // the first counters solve a single bit
-	r.Proof = &Proof{Challenge: required.Challenge, Solution: contract.Solution{Nonce: required.Challenge.Nonce}}
+	r.Proof = &pow.Proof{Challenge: required.Challenge, Solution: contract.Solution{Nonce: required.Challenge.Nonce}}
 	for fault.CodeOf(e.Pow.Check(t.Context(), r.Proof.Challenge, r.Proof.Solution)) == fault.PowInvalid {
 		r.Proof.Solution.Counter++
 	}

@@ -23,11 +23,16 @@ type Act struct {
 type Change struct {
 	Before, After Counts
 	Was, Thread   Thread
-	Message       *Message // that was written, or lost its words; nil: none
+	Messages      []Message // that were written, or lost their words
+	Waits         *Held     // what a guest wrote and nobody has let through; nil: nothing
+	Released      []Held    // what waits no longer
 }
 
 // Changes reports whether the act had any effect.
 func (c Change) Changes() bool { return c.After != c.Before }
+
+// Changed reports whether the thread changed, and not only what waits.
+func (c Change) Changed() bool { return c.After.Seq != c.Before.Seq }
 
 // Begin makes a thread of which everything is set but what its first message, by First.Author at First.At, says. It fails
 // with forbidden where threads are off, and with feedback_conflict where the artifact has too many.
@@ -49,9 +54,15 @@ func Begin(counts Counts, t Thread, body string) (Change, error) {
 
 // admit refuses a new thread.
 func (c Counts) admit() error {
-	switch {
-	case c.Off:
+	if c.Off {
 		return fault.New(fault.Forbidden, "feedback about this artifact is off; ask a person of its workspace to turn it on")
+	}
+	return c.room()
+}
+
+// room refuses a thread more than an artifact may have.
+func (c Counts) room() error {
+	switch {
 	case c.Threads >= maxThreads:
 		return conflict("the artifact has %d threads, deleted ones included, and takes no more; go on in another artifact",
 			c.Threads)
@@ -112,7 +123,7 @@ func DeleteMessage(counts Counts, t Thread, m Message, by Author, at time.Time) 
 	}
 	c.After.Text -= int64(len(m.Body))
 	m.Body, m.Deleted = "", true
-	c.Message = &m
+	c.Messages = []Message{m}
 	switch m.Number {
 	case 1:
 		c.Thread.First = m.excerpt()
@@ -178,7 +189,7 @@ func (c *Change) reopen(a Act) (bool, error) {
 	return true, nil
 }
 
-// reply appends a message. That of a member to an addressed thread opens it again, because it was not dealt with.
+// reply appends a message. That of a person to an addressed thread opens it again, because it was not dealt with.
 func (c *Change) reply(a Act) (bool, error) {
 	switch {
 	case a.Reply == "":
@@ -188,7 +199,7 @@ func (c *Change) reply(a Act) (bool, error) {
 	case c.Thread.Messages > maxReplies:
 		return false, conflict("the thread has %d messages, and takes no more; begin another one", c.Thread.Messages)
 	}
-	if c.Thread.State == Addressed && a.By.Kind == Member {
+	if c.Thread.State == Addressed && a.By.Kind != Agent {
 		if _, err := c.reopen(Act{Reopen: true}); err != nil {
 			return false, err
 		}
@@ -207,7 +218,7 @@ func (c *Change) write(by Author, body string, at time.Time) error {
 	c.After.Messages++
 	c.After.Text += int64(len(body))
 	c.Thread.Messages++
-	c.Message = &Message{
+	m := Message{
 		ID:     id.NewMessage(),
 		Thread: c.Thread.ID,
 		Number: c.Thread.Messages,
@@ -215,10 +226,11 @@ func (c *Change) write(by Author, body string, at time.Time) error {
 		Body:   body,
 		At:     at,
 	}
+	c.Messages = append(c.Messages, m)
 	if c.Thread.Messages == 1 {
-		c.Thread.First = c.Message.excerpt()
+		c.Thread.First = m.excerpt()
 	} else {
-		c.Thread.Newest = c.Message.excerpt()
+		c.Thread.Newest = m.excerpt()
 	}
 	return nil
 }

@@ -20,8 +20,8 @@ var (
 func begun(t *testing.T) (Counts, Thread) {
 	t.Helper()
 	c, err := Begin(Counts{}, Thread{ID: "thr_1", First: Excerpt{Author: person, At: noon}}, "The axis has no unit.")
-	if err != nil || c.Thread.State != Open || c.Thread.Seq != 1 || c.Message.Number != 1 ||
-		c.Thread.First.Text != c.Message.Body {
+	if err != nil || c.Thread.State != Open || c.Thread.Seq != 1 || c.Messages[0].Number != 1 ||
+		c.Thread.First.Text != c.Messages[0].Body {
 		t.Fatalf("%+v, %v", c, err)
 	}
 	return c.After, c.Thread
@@ -136,10 +136,10 @@ func TestAMessageLosesItsWordsByWhoWroteThemAlone(t *testing.T) {
 	want.First, want.Anchor, want.Seq = Excerpt{Author: person, At: first.At}, Anchor{Kind: OnText}, 3
 	after := replied.After
 	after.Seq, after.Text = 3, int64(len("Metres"))
-	if err != nil || c.Thread != want || !c.Message.Deleted || c.Message.Body != "" || c.After != after {
+	if err != nil || c.Thread != want || !c.Messages[0].Deleted || c.Messages[0].Body != "" || c.After != after {
 		t.Errorf("%+v, %+v, %v", c.Thread, c.After, err)
 	}
-	if again, err := DeleteMessage(c.After, c.Thread, *c.Message, person, noon); err != nil || again.Changes() {
+	if again, err := DeleteMessage(c.After, c.Thread, c.Messages[0], person, noon); err != nil || again.Changes() {
 		t.Errorf("again: %+v, %v", again, err)
 	}
 	last := Message{Number: 2, Author: person, Body: "Metres"}
@@ -248,8 +248,8 @@ func TestCountsAreThoseOfTheThreads(t *testing.T) {
 			if grown := c.After.Seq - counts.Seq; grown > 1 || (grown == 1) != c.Changes() || c.Thread.Seq > c.After.Seq {
 				t.Fatalf("seed %d: %+v after %+v", seed, c.After, counts)
 			}
-			if c.Message != nil {
-				messages, text = messages+1, text+int64(len(c.Message.Body))
+			for _, m := range c.Messages {
+				messages, text = messages+1, text+int64(len(m.Body))
 			}
 			counts, threads[at] = c.After, c.Thread
 		}

@@ -57,7 +57,7 @@ type Counts struct {
 	Messages int   // deleted ones included
 	Text     int64 // bytes of all bodies
 	Held     int   // what guests wrote that waits for a member
-	HeldSeq  int64 // rises by one with everything that a guest writes
+	HeldSeq  int64 // rises by one with every change of what waits
 	Settings
 }
 
@@ -128,4 +128,10 @@ const (
 	maxOpen     = 200     // threads of an artifact that are open
 	maxMessages = 10_000  // of an artifact
 	maxReplies  = 99      // of a thread, so that it has 100 messages
+	maxHeld     = 100     // messages that wait, of an artifact
+	maxWaiting  = 20      // messages that wait in one thread, so that one transaction lets them through
+	MaxName     = 40      // characters of the name of a guest
+	maxGuests   = 20      // threads that a guest sees
+
+	maxGuestFile = 256 << 10 // bytes of a file in which lines or a quote of a guest are looked up
 )

@@ -9,7 +9,7 @@ import (
 	"vitrine/shared/publishing/artifact"
 )
 
-// InboxRow is an artifact with open threads.
+// InboxRow is an artifact with open threads, or with what waits for a member.
 type InboxRow struct {
 	Artifact artifact.Artifact // as the workspace has it
 	Counts
@@ -22,7 +22,7 @@ type InboxQuery struct {
 	Claimed bool // the workspace may have claimed others, whose artifacts are still being moved
 }
 
-// Inbox returns a page of the artifacts of the caller's workspace that have open threads, the last change first, and the
+// Inbox returns a page of the artifacts of the caller's workspace that have open threads or what waits, the last change first, and the
 // cursor of the next page; empty: there is none. Errors: forbidden, invalid_cursor.
 func (s *Service) Inbox(ctx context.Context, by credential.Actor, p cursor.Page) ([]InboxRow, string, error) {
 	if err := by.Require(credential.Read); err != nil {
@@ -35,7 +35,7 @@ func (s *Service) Inbox(ctx context.Context, by credential.Actor, p cursor.Page)
 				Workspace: by.Workspace.ID,
 				After:     after,
 				Limit:     limit,
-				Live:      func(r InboxRow) bool { return r.Open > 0 && s.readable(by, &r.Artifact) == nil },
+				Live:      func(r InboxRow) bool { return r.Open+r.Held > 0 && s.readable(by, &r.Artifact) == nil },
 			},
 			Claimed: !by.Workspace.ClaimedAt.IsZero(),
 		})

@@ -44,6 +44,19 @@ func (m Message) Record() contract.ThreadMessage {
 	return out
 }
 
+// Record returns what waits as members see it.
+func (h Held) Record() contract.HeldMessage {
+	return contract.HeldMessage{
+		ThreadID:   h.Thread,
+		Reply:      h.Reply,
+		Seq:        h.Number,
+		RevisionID: h.Revision,
+		Path:       h.Path,
+		Anchor:     h.Anchor.record(h.Author),
+		Said:       h.Author.said(h.Body, h.At),
+	}
+}
+
 func (e Excerpt) record() *contract.Said {
 	s := e.Author.said(e.Text, e.At)
 	s.Cut, s.Deleted = e.Cut, e.Text == ""

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"vitrine/shared/platform/rate"
 	"vitrine/shared/platform/text"
 	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/link"
 	"vitrine/shared/publishing/tree"
 )
 
@@ -60,9 +62,14 @@ type Store interface {
 	List(ctx context.Context, q Query) (Listing, error)
 	// Seq returns the Counts.Seq of an artifact as it was a moment ago, at half the cost of a strong read.
 	Seq(ctx context.Context, a id.Artifact) (int64, error)
+	// Waiting reads what is held strongly, the oldest first.
+	Waiting(ctx context.Context, a id.Artifact) ([]Held, error)
+	// Guests reads the threads that guests began strongly, at most so many: the last changed, by that change.
+	Guests(ctx context.Context, a id.Artifact, most int) ([]Thread, error)
 	// Commit makes a change in one transaction. Conditions: the artifact is live, unlocked and published, and belongs to
 	// the workspace or is claimed into it, and its counts are as they were. Errors: *idempotency.AlreadyDone, ErrMoved (of
-	// package artifact), ErrRaced, not_authenticated (the workspace closed), database_unavailable.
+	// package artifact), ErrRaced, not_authenticated (the workspace closed), not_found (the link takes no comments any
+	// more), database_unavailable.
 	Commit(ctx context.Context, c Commit) error
 	// SetSettings is Commit for settings alone: Thread names the artifact, and After has what Before becomes.
 	SetSettings(ctx context.Context, c Commit) error
@@ -100,6 +107,7 @@ type Commit struct {
 	Result    []byte
 	Workspace id.Workspace
 	From      id.Workspace // from which a claim takes the artifact; empty: none
+	Link      *link.Link   // through which a guest writes; nil: none
 	Event     event.Event
 	At        time.Time
 }
@@ -143,7 +151,7 @@ func (s *Service) Create(ctx context.Context, by credential.Actor, who Author, t
 			return Change{}, err
 		}
 		revision := cmp.Or(r.Revision, a.Current)
-		about, err := s.check(ctx, by, a, revision, r)
+		about, err := s.check(ctx, by, a, revision, r, math.MaxInt64)
 		if err != nil {
 			return Change{}, err
 		}
@@ -158,9 +166,9 @@ func (s *Service) Create(ctx context.Context, by credential.Actor, who Author, t
 	})
 }
 
-// check holds an anchor against the revision.
+// check holds an anchor against the revision. Of files with more than most bytes only the kind file is one.
 func (s *Service) check(
-	ctx context.Context, by credential.Actor, a *artifact.Artifact, r id.Revision, remark Remark,
+	ctx context.Context, by credential.Actor, a *artifact.Artifact, r id.Revision, remark Remark, most int64,
 ) (Anchor, error) {
 	about := remark.Anchor
 	if about.Kind == "" {
@@ -178,10 +186,13 @@ func (s *Service) check(
 		}
 		return s.Anchors.Check(about, Source{})
 	}
-	reads := func(size int64) bool { return s.Anchors.Reads(about, size) }
+	reads := func(size int64) bool { return size <= most && s.Anchors.Reads(about, size) }
 	f, body, err := s.Files.Source(ctx, by, a, r, remark.Path, reads)
-	if err != nil {
+	switch {
+	case err != nil:
 		return about, err
+	case f.Size > most && s.Anchors.Reads(about, f.Size):
+		return about, fault.New(fault.InvalidRequest, "anchor_not_found: the file is too large to look in; write about the file")
 	}
 	return s.Anchors.Check(about, Source{Path: f.Path, Size: f.Size, Body: body})
 }
@@ -295,8 +306,8 @@ func (s *Service) write(
 		return s.attempt(ctx, by, a, t, what, decide)
 	}, func(first result) (Thread, error) {
 		_, thread, err := s.Store.Thread(ctx, t.RequestedID, first.Thread)
-		if err == nil && thread == nil {
-			err = NotFound()
+		if err == nil && thread == nil { // what began it waits, or was dropped
+			thread = &Thread{ID: first.Thread, Artifact: t.RequestedID, State: Deleted}
 		}
 		if err != nil {
 			return Thread{}, err
@@ -357,7 +368,7 @@ func (s *Service) attempt(
 	if err != nil {
 		return Thread{}, err
 	}
-	if change.Thread.State == Deleted { // by the deletion of its only message, too
+	if change.Thread.State == Deleted && change.Changed() { // by the deletion of its only message, too
 		what = event.FeedbackDeleted
 	}
 	e := by.Record(s.now(), what, event.OnThread, string(t.Thread), "")

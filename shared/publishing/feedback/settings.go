@@ -6,6 +6,7 @@ import (
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/artifact"
 )
 
@@ -22,6 +23,12 @@ func (c SettingsChange) apply(to Settings) Settings {
 	if c.Off != nil {
 		to.Off = *c.Off
 	}
+	if c.Links != nil {
+		to.Links = *c.Links
+	}
+	if c.AtOnce != nil {
+		to.AtOnce = *c.AtOnce
+	}
 	if c.AgentsResolve != nil {
 		to.AgentsResolve = *c.AgentsResolve
 	}
@@ -35,7 +42,10 @@ func (s *Service) Set(ctx context.Context, by credential.Actor, t Target, change
 		return Settings{}, err
 	}
 	if change == (SettingsChange{}) {
-		return Settings{}, fault.New(fault.InvalidRequest, "say what to change: policy or agents_resolve")
+		return Settings{}, fault.New(fault.InvalidRequest, "say what to change: policy, guests_held or agents_resolve")
+	}
+	if change.Links != nil && *change.Links && by.Workspace.Tier() == limits.Ephemeral {
+		return Settings{}, fault.New(fault.Forbidden, "guests write in claimed workspaces alone; claim the workspace first")
 	}
 	return repeatable(ctx, s, by, t, func(a *artifact.Artifact) (Settings, error) {
 		if err := s.readable(by, a); err != nil {
@@ -54,11 +64,17 @@ func (s *Service) Set(ctx context.Context, by credential.Actor, t Target, change
 
 // describe tells settings in the record of what was done.
 func (s Settings) describe() string {
+	said := "on"
 	switch {
 	case s.Off:
 		return "off"
-	case s.AgentsResolve:
-		return "on, and agents resolve"
+	case s.Links && s.AtOnce:
+		said = "on, for guests at once"
+	case s.Links:
+		said = "on, for guests too"
 	}
-	return "on, and people resolve"
+	if s.AgentsResolve {
+		return said + ", and agents resolve"
+	}
+	return said + ", and people resolve"
 }

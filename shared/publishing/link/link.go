@@ -30,6 +30,7 @@ type Link struct {
 	CreatedAt time.Time
 	ExpiresAt time.Time // zero: never
 	RevokedAt time.Time // zero: live
+	Comments  bool      // those who open it may write about the artifact, if its settings let guests write
 }
 
 // Opens reports whether the link opens the artifact at an instant.

@@ -18,6 +18,8 @@ type Discussions interface {
 	List(ctx context.Context, q feedback.Query) (feedback.Listing, error)
 	// AllMessages reads the messages of all threads of an artifact strongly, each in their order.
 	AllMessages(ctx context.Context, a id.Artifact) (map[id.Thread][]feedback.Message, error)
+	// Waiting reads what guests wrote that waits for a member.
+	Waiting(ctx context.Context, a id.Artifact) ([]feedback.Held, error)
 }
 
 // threadPage is how many threads one read takes.
@@ -34,7 +36,11 @@ func (x *Exporter) collectThreads(
 	ctx context.Context, a *artifact.Artifact, c *collection, out *export.Artifact,
 ) (full bool, err error) {
 	messages, err := x.Threads.AllMessages(ctx, a.ID)
-	if err != nil || len(messages) == 0 {
+	if err != nil {
+		return false, err
+	}
+	waiting, err := x.Threads.Waiting(ctx, a.ID)
+	if err != nil || len(messages)+len(waiting) == 0 {
 		return false, err
 	}
 	var all []contract.Thread
@@ -52,10 +58,14 @@ func (x *Exporter) collectThreads(
 		}
 		q.After = l.Until
 	}
-	if all == nil {
+	if len(all)+len(waiting) == 0 {
 		return false, nil
 	}
-	text, err := json.Marshal(map[string]any{"artifact_id": a.ID, "threads": all})
+	text, err := json.Marshal(map[string]any{
+		"artifact_id": a.ID,
+		"threads":     all,
+		"held":        contract.Rows(waiting, feedback.Held.Record),
+	})
 	if err != nil || c.full(int64(len(text))) {
 		return err == nil, err
 	}

@@ -17,6 +17,8 @@ func (f *fakeExports) AllMessages(_ context.Context, a id.Artifact) (map[id.Thre
 	return nil, nil
 }
 
+func (f *fakeExports) Waiting(context.Context, id.Artifact) ([]feedback.Held, error) { return nil, nil }
+
 func (f *fakeExports) List(_ context.Context, q feedback.Query) (l feedback.Listing, _ error) {
 	for t := range f.said {
 		l.Threads = append(l.Threads, feedback.Thread{ID: t, Artifact: q.Artifact, State: feedback.Open})
