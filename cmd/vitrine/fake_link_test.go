@@ -79,6 +79,7 @@ func (server *fakeServer) createLink(w http.ResponseWriter, r *http.Request) {
 		ArtifactID: artifact,
 		RevisionID: l.RevisionID,
 		CreatedAt:  l.CreatedAt,
+		Comments:   in.Comments,
 	})
 }
 

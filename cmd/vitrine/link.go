@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,14 +24,16 @@ const (
 )
 
 func (a *app) linkCommand() *cobra.Command {
-	var revision, expires string
-	var qr bool
+	var w linkFlags
 	cmd := a.command("link ARTIFACT", "Create a link that opens without sign-in",
 		linkGuide, exactly(1, "one ARTIFACT"),
-		func(ctx context.Context, args []string) error { return a.link(ctx, args[0], revision, expires, qr) })
-	cmd.Flags().StringVar(&revision, "revision-id", "", "pin the link to this revision")
-	cmd.Flags().StringVar(&expires, "expires", "", "end of the link")
-	cmd.Flags().BoolVar(&qr, "qr", false, "draw the URL as a QR code, too")
+		func(ctx context.Context, args []string) error { return a.link(ctx, args[0], w) })
+	cmd.Flags().StringVar(&w.revision, "revision-id", "", "pin the link to this revision")
+	cmd.Flags().StringVar(&w.expires, "expires", "", "end of the link")
+	cmd.Flags().BoolVar(&w.comments, "comments", false, "people who have the link may write feedback")
+	cmd.Flags().BoolVar(&w.silent, "no-comments", false, "they may not any more")
+	cmd.Flags().BoolVar(&w.qr, "qr", false, "draw the URL as a QR code, too")
+	cmd.MarkFlagsMutuallyExclusive("comments", "no-comments")
 	cmd.AddCommand(
 		a.command("list ARTIFACT", "List the links of an artifact", linkGuide, exactly(1, "one ARTIFACT"),
 			func(ctx context.Context, args []string) error { return a.withOwnArtifact(ctx, args[0], listLinks) }),
@@ -38,6 +41,34 @@ func (a *app) linkCommand() *cobra.Command {
 			func(ctx context.Context, args []string) error { return a.revokeLink(ctx, args[0]) }),
 	)
 	return cmd
+}
+
+// linkFlags say which link is wanted.
+type linkFlags struct {
+	revision, expires    string
+	comments, silent, qr bool
+}
+
+// wanted returns the link that the flags ask for.
+func (w linkFlags) wanted(t target, now time.Time) (want contract.CreateLink, err error) {
+	want.Type = shareLink
+	pinned, err := t.of(w.revision)
+	if err != nil {
+		return want, err
+	}
+	if pinned != "" {
+		want.Type, want.RevisionID = revisionLink, pinned
+	}
+	if w.comments || w.silent {
+		if pinned != "" {
+			return want, failure.New(failure.Invalid, failure.Usage, "a link to one revision takes no comments").
+				Advise("Omit --comments and --no-comments, or the revision.")
+		}
+		want.Comments = &w.comments
+	}
+	end, err := until(w.expires, now)
+	want.ExpiresAt = contract.AtOrNull(end)
+	return want, err
 }
 
 // madeLink is an access link with its URL.
@@ -50,6 +81,8 @@ type madeLink struct {
 	URL           string      `json:"url"`
 	// ExpiresAt is the end of the link, if known and set.
 	ExpiresAt *contract.Time `json:"expires_at,omitempty"`
+	// Comments reports whether who has the link may write feedback, if that was asked for.
+	Comments *bool `json:"comments,omitempty"`
 
 	noEnd bool // the link is known to have no end
 }
@@ -63,6 +96,9 @@ func linkTo(
 	artifact id.Artifact,
 	want contract.CreateLink,
 ) (madeLink, error) {
+	if want.Comments != nil && !slices.Contains(by.Hosts.Features, contract.FeatureFeedback) {
+		return madeLink{}, errNoComments()
+	}
 	made, err := by.CreateLink(ctx, idem, artifact, want)
 	// The server refused the requested end, or an existing share link stands in the way.
 	if failure.IsCode(err, fault.InvalidRequest) && want.Type == shareLink && want.ExpiresAt != nil {
@@ -78,6 +114,10 @@ func linkTo(
 		ArtifactID:    artifact,
 		RevisionID:    want.RevisionID,
 		ExpiresAt:     want.ExpiresAt,
+		Comments:      made.Comments,
+	}
+	if want.Comments != nil && made.Comments == nil {
+		return madeLink{}, errNoComments()
 	}
 	if made.Type == shareLink { // other links are always new
 		if err := l.fetchEnd(ctx, by); err != nil {
@@ -122,6 +162,12 @@ func checkShareEnd(ctx context.Context, by *client.Account, artifact id.Artifact
 	return nil
 }
 
+// errNoComments returns the failure for a server whose links take no comments.
+func errNoComments() error {
+	return failure.New(failure.Invalid, failure.Usage, "the links of this server take no comments").
+		Advise("Omit --comments and --no-comments; the link then only opens the artifact.")
+}
+
 // errLasts returns the failure for an existing share link that ends at end; nil means never.
 func errLasts(l id.Link, end *contract.Time) error {
 	when := "never expires"
@@ -132,8 +178,7 @@ func errLasts(l id.Link, end *contract.Time) error {
 		Advise("Revoke it first, for everyone who has it: vitrine link revoke %s", l)
 }
 
-func (a *app) link(ctx context.Context, text, revision, expires string, qr bool) error {
-	want := contract.CreateLink{Type: shareLink}
+func (a *app) link(ctx context.Context, text string, w linkFlags) error {
 	t, err := parseTarget(text)
 	if err == nil && t.isShare() {
 		err = shareIsForReading()
@@ -141,18 +186,10 @@ func (a *app) link(ctx context.Context, text, revision, expires string, qr bool)
 	if err != nil {
 		return err
 	}
-	pinned, err := t.of(revision)
+	want, err := w.wanted(t, a.now())
 	if err != nil {
 		return err
 	}
-	if pinned != "" {
-		want.Type, want.RevisionID = revisionLink, pinned
-	}
-	end, err := until(expires, a.now())
-	if err != nil {
-		return err
-	}
-	want.ExpiresAt = contract.AtOrNull(end)
 	return a.withArtifact(ctx, t, func(ctx context.Context, h *artifactContext) error {
 		l, err := linkTo(ctx, h.account, "cli_link_"+a.newUUID(), h.artifact, want)
 		if err != nil {
@@ -162,7 +199,7 @@ func (a *app) link(ctx context.Context, text, revision, expires string, qr bool)
 			return a.screen.Object(l)
 		}
 		err = a.screen.Result(l.URL, a.linkRows(ctx, h.account, l)...)
-		if err == nil && qr {
+		if err == nil && w.qr {
 			err = a.screen.QR(l.URL)
 		}
 		return err
@@ -180,6 +217,13 @@ func (a *app) linkRows(ctx context.Context, by *client.Account, l madeLink) []sc
 	rows := []screen.Row{
 		{Name: "Shows", Value: shows + ", without sign-in"},
 		{Name: "Opens", Value: a.lifetime(l, view.ExpiresAt)},
+	}
+	if l.Comments != nil {
+		may := "may not write feedback"
+		if *l.Comments {
+			may = "may write feedback, where the artifact's page lets them"
+		}
+		rows = append(rows, screen.Row{Name: "People", Value: may})
 	}
 	if l.ID != "" {
 		rows = append(rows, screen.Row{Name: "End", Value: "vitrine link revoke " + string(l.ID)})
@@ -276,6 +320,7 @@ const linkGuide = `vitrine link ARTIFACT creates a link that opens an artifact w
   vitrine link art_00000000000000000000000002
   vitrine link art_00000000000000000000000002 --expires 3d
   vitrine link art_00000000000000000000000002 --revision-id rev_00000000000000000000000003
+  vitrine link art_00000000000000000000000002 --comments
   vitrine link art_00000000000000000000000002 --qr
   vitrine link list art_00000000000000000000000002
   vitrine link revoke al_00000000000000000000000004
@@ -286,12 +331,19 @@ the first kind; repeating the command prints its URL again. The URL works until 
 revoke ends a link at once. If the existing link ends later than --expires, the command fails with
 exit code 7, link_lasts_longer; if it ends earlier, it is not changed, and expires_at says when.
 
+With --comments people who have the link may write feedback; --no-comments takes that back, for the
+link of before, too. The artifact's page has to let people with a link write as well, and the
+workspace has to be claimed: exit code 2, forbidden. A link to one revision takes no comments.
+
 With --json: link gives schema_version, access_link_id, type, artifact_id, revision_id, url,
-expires_at; list gives artifact_id and items; revoke gives access_link_id and revoked_at.
+expires_at, and comments if asked for; list gives artifact_id and items; revoke gives
+access_link_id and revoked_at.
 
 Flags:
   --revision-id ID  always show this revision; ARTIFACT may be the link of its page instead
   --expires WHEN    3d, 12h, 1d12h, a date such as 2026-12-31 (00:00 UTC), or an RFC 3339 time
+  --comments        people who have the link may write feedback about the artifact
+  --no-comments     they may not any more
   --qr              draw the URL as a QR code below the result; not with --json or --quiet
 ` + targetNote + `.
 `

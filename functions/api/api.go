@@ -209,6 +209,8 @@ func (h *Host) viewRoutes() []web.Route {
 			Summary:          "The newest revision for agents",
 			Scope:            credential.Read,
 			ConcurrentLimits: true,
+			Feedback:         true,
+			FeedbackQuery:    "feedback",
 			Errors:           []fault.Code{fault.InvalidRequest, fault.NotFound},
 		}, h.latest),
 		web.Guarded(web.Operation{
@@ -218,6 +220,8 @@ func (h *Host) viewRoutes() []web.Route {
 			Summary:          "One revision for agents",
 			Scope:            credential.Read,
 			ConcurrentLimits: true,
+			Feedback:         true,
+			FeedbackQuery:    "feedback",
 			Errors:           []fault.Code{fault.InvalidRequest, fault.NotFound, fault.RevisionRetained},
 		}, h.pinned),
 		web.Public(web.Operation{

@@ -13,6 +13,7 @@ import (
 	"vitrine/shared/platform/id"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/feedback"
+	"vitrine/shared/publishing/view"
 )
 
 type listInput struct {
@@ -109,23 +110,38 @@ func (h *Host) publish(ctx context.Context, request *web.Request, in *publishInp
 type viewInput struct {
 	Artifact    string `path:"artifact_id"`
 	FilesCursor string `query:"files_cursor" doc:"files_next_cursor of the page before"`
+	Feedback    string `query:"feedback" enum:"1" doc:"1: the answer says how much is written about the artifact"`
 }
 
 type revisionInput struct {
 	Artifact    string `path:"artifact_id"`
 	Revision    string `path:"revision_id"`
 	FilesCursor string `query:"files_cursor" doc:"files_next_cursor of the page before"`
+	Feedback    string `query:"feedback" enum:"1" doc:"1: the answer says how much is written about the artifact"`
 }
 
 func (h *Host) latest(ctx context.Context, request *web.Request, in *viewInput) (contract.AgentView, error) {
 	v, err := h.Views.Latest(ctx, request.Actor, request.Artifact, cursor.Page{Cursor: in.FilesCursor})
-	return wire.AgentView(v, request.Actor, h.Loads), err
+	return h.agentView(request, v), err
 }
 
 func (h *Host) pinned(ctx context.Context, request *web.Request, in *revisionInput) (contract.AgentView, error) {
 	p := cursor.Page{Cursor: in.FilesCursor}
 	v, err := h.Views.Pinned(ctx, request.Actor, request.Artifact, request.Revision, p)
-	return wire.AgentView(v, request.Actor, h.Loads), err
+	return h.agentView(request, v), err
+}
+
+// agentView returns a view, with how much is written about the artifact if the request asked for that.
+func (h *Host) agentView(request *web.Request, v view.View) contract.AgentView {
+	out := wire.AgentView(v, request.Actor, h.Loads)
+	if counts := request.Feedback; counts != nil {
+		out.Feedback = &contract.ViewFeedback{
+			Open: counts.Open,
+			Seq:  counts.Seq,
+			URL:  h.URLs.Origins.API + "/v1/artifacts/" + string(out.ArtifactID) + "/feedback",
+		}
+	}
+	return out
 }
 
 type fileInput struct {

@@ -162,7 +162,11 @@ func shared(request *web.Request, a string) sharing.Target {
 }
 
 func (h *Host) createLink(ctx context.Context, request *web.Request, in *createLinkInput) (contract.CreatedLink, error) {
-	asked := sharing.Request{Kind: link.Kind(in.Body.Type), Revision: in.Body.RevisionID}
+	asked := sharing.Request{
+		Kind:     link.Kind(in.Body.Type),
+		Revision: in.Body.RevisionID,
+		Comments: in.Body.Comments,
+	}
 	if end := in.Body.ExpiresAt; end != nil {
 		asked.ExpiresAt = &end.Time
 	}
@@ -173,6 +177,7 @@ func (h *Host) createLink(ctx context.Context, request *web.Request, in *createL
 		ArtifactID: l.Artifact,
 		RevisionID: l.Revision,
 		CreatedAt:  contract.At(l.CreatedAt.Time),
+		Comments:   l.Comments,
 	}, err
 }
 

@@ -20,7 +20,7 @@ var queries = map[string]string{
 func pagesFor[T endpoint]() (paths []string) {
 	s := newServices()
 	ids := strings.NewReplacer("{artifactId}", artifactID, "{linkId}", shareID, "{keyId}", keyID, "{grantId}", grantID,
-		"{threadId}", openThread, "{registrationId}", agentID, "{delegationId}", string(s.linked[0].ID()), "{workspaceId}", string(strangerID))
+		"{threadId}", openThread, "{messageId}", openMessage, "{registrationId}", agentID, "{delegationId}", string(s.linked[0].ID()), "{workspaceId}", string(strangerID))
 	h, _ := s.host()
 	for _, r := range h.routes() {
 		if _, is := r.handle.(T); is && r.method == http.MethodGet && r.path != deletionPath {
@@ -62,12 +62,19 @@ var forms = map[string]form{
 	artifactPage + "/unlisted":      {fields: url.Values{}},
 	artifactPage + "/links":         {fields: url.Values{"once": {formName}, "shows": {"share"}, "ends": {"24h"}}},
 	linkPath + "/address":           {fields: url.Values{}},
+	linkPath + "/comments":          {url.Values{"comments": {"on"}, "once": {formName}}, artifactPage + "#links", "CreateLink share "},
 	linkPath + "/revoke":            {url.Values{}, artifactPage + "#links", "RevokeLink " + shareID},
 	threadsPage:                     {fields: url.Values{"about": {"artifact"}, "body": {"Which unit?"}, "once": {formName}}},
 	threadsPage + "/" + openThread: {
 		url.Values{"reply": {"Metres"}, "once": {formName}}, threadsPage + "#" + openThread, "Answer " + openThread,
 	},
 	threadsPage + "/" + openThread + "/delete": {onlyNamed, threadsPage, "Answer " + openThread},
+	deleteOne:                           {onlyNamed, threadsPage, "DeleteMessage " + openMessage},
+	artifactPage + "/feedback-selected": {fields: url.Values{"do": {letThrough}, "once": {formName}, chosenThread + heldThread: {"2"}}},
+	artifactPage + "/feedback-policy": {
+		url.Values{"who": {"links"}, "guests": {"held"}, "agents_resolve": {"yes"}, "once": {formName}},
+		artifactPage + "#feedback", "Set off=false links=true at once=false agents resolve=true",
+	},
 	restorePath:   {onlyNamed, artifactPage + "#revisions", "Restore " + artifactID + " " + oldID},
 	selectionPath: {fields: url.Values{"do": {"pin"}, "once": {formName}, chosenField + artifactID: {"on"}}},
 
@@ -157,6 +164,7 @@ func TestAFormThatIsSentTwiceIsOneCommand(t *testing.T) {
 		artifactPage + "/unpin":         "web.artifact.unpin " + artifactID,
 		artifactPage + "/delete":        "artifact.delete " + artifactID,
 		artifactPage + "/links":         "access_link.create " + artifactID,
+		linkPath + "/comments":          "access_link.create " + artifactID,
 		artifactPage + "/lockdown":      "access_link.lockdown.set " + artifactID,
 		artifactPage + "/lockdown/lift": "access_link.lockdown.lift " + artifactID,
 		selectionPath:                   "web.artifact.pin " + artifactID,
@@ -165,15 +173,18 @@ func TestAFormThatIsSentTwiceIsOneCommand(t *testing.T) {
 		threadsPage + "/" + openThread:  "feedback.answer " + openThread,
 
 		threadsPage + "/" + openThread + "/delete": "feedback.answer " + openThread,
-		"/settings":                  "workspace.settings.update ",
-		"/settings/export":           "workspace.export.create ",
-		"/keys":                      "api_key.create ",
-		"/keys/" + keyID + "/revoke": "api_key.revoke " + keyID,
-		"/claim/confirm":             "ephemeral.claim ",
-		billingPath + "/checkout":    "billing.checkout.create ",
-		"/admin/lockdowns":           "platform.lockdown.set ",
-		"/admin/lockdowns/lift":      "platform.lockdown.lift " + artifactID,
-		planPath(strangerID):         "billing.set_plan_override " + string(strangerID),
+		artifactPage + "/feedback-selected":        "feedback.answer " + heldThread,
+		artifactPage + "/feedback-policy":          "feedback.policy " + artifactID,
+		deleteOne:                                  "feedback.message.delete " + openMessage,
+		"/settings":                                "workspace.settings.update ",
+		"/settings/export":                         "workspace.export.create ",
+		"/keys":                                    "api_key.create ",
+		"/keys/" + keyID + "/revoke":               "api_key.revoke " + keyID,
+		"/claim/confirm":                           "ephemeral.claim ",
+		billingPath + "/checkout":                  "billing.checkout.create ",
+		"/admin/lockdowns":                         "platform.lockdown.set ",
+		"/admin/lockdowns/lift":                    "platform.lockdown.lift " + artifactID,
+		planPath(strangerID):                       "billing.set_plan_override " + string(strangerID),
 	}
 	for path, f := range everyForm {
 		if !f.fields.Has("once") {

@@ -50,6 +50,7 @@ var sentences = map[event.Action]string{
 	event.DeviceApproved:       "{by} let a device in",
 	event.DeviceDenied:         "{by} refused a device",
 	event.LinkCreated:          "{by} made an access link {detail}",
+	event.LinkUpdated:          "{by} set an access link {detail}",
 	event.LinkRevoked:          "{by} revoked an access link {detail}",
 	event.VisibilityUpdated:    "{by} made {artifact} private, which ended all its access links",
 	event.ArtifactRenamed:      "{by} renamed an artifact to {artifact}",

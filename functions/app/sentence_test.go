@@ -76,13 +76,14 @@ func TestEventsReadAsSentences(t *testing.T) {
 	for want, e := range map[string]event.Event{
 		"You wrote about " + artifactID + "</artifacts/" + artifactID + ">": thread,
 		"You published Seals</artifacts/" + artifactID + ">, revision 3":    published,
-		"You published Seals":                                                             old,
-		"An agent from claude.example got access":                                         on(event.DelegationCreated, event.OnDelegation, "d", "claude.example"),
-		"The app Vitrine command line was disconnected":                                   on(event.GrantRevoked, event.OnClient, "cli", ""),
-		"You made the API key Build":                                                      on(event.KeyCreated, event.OnKey, keyID, "Build"),
-		"You did: artifact.framed":                                                        on("artifact.framed", event.OnArtifact, artifactID, ""),
-		"You deleted Seals</artifacts/" + artifactID + ">":                                on(event.ArtifactDeleted, event.OnArtifact, artifactID, "Seals"),
-		"You revoked an access link of " + artifactID + "</artifacts/" + artifactID + ">": on(event.LinkRevoked, event.OnLink, shareID, "of "+artifactID),
+		"You published Seals":                              old,
+		"An agent from claude.example got access":          on(event.DelegationCreated, event.OnDelegation, "d", "claude.example"),
+		"The app Vitrine command line was disconnected":    on(event.GrantRevoked, event.OnClient, "cli", ""),
+		"You made the API key Build":                       on(event.KeyCreated, event.OnKey, keyID, "Build"),
+		"You did: artifact.framed":                         on("artifact.framed", event.OnArtifact, artifactID, ""),
+		"You deleted Seals</artifacts/" + artifactID + ">": on(event.ArtifactDeleted, event.OnArtifact, artifactID, "Seals"),
+		"You set an access link to take comments on " + artifactID + "</artifacts/" + artifactID + ">": on(event.LinkUpdated, event.OnLink, shareID, "to take comments on "+artifactID),
+		"You revoked an access link of " + artifactID + "</artifacts/" + artifactID + ">":              on(event.LinkRevoked, event.OnLink, shareID, "of "+artifactID),
 	} {
 		if got := said(s, e); got != want {
 			t.Errorf("%q, expected %q", got, want)

@@ -23,6 +23,8 @@ func (h *Host) linkRoutes() []route {
 		mint   = all + "/{linkId}/address"
 		revoke = all + "/{linkId}/revoke"
 		admin  = credential.Admin
+
+		comments = all + "/{linkId}/comments"
 	)
 	return append(noReferrer(
 		route{method: "POST", path: all, handle: changeArtifacts(admin, h.createLink)},
@@ -31,6 +33,7 @@ func (h *Host) linkRoutes() []route {
 		{method: "GET", path: "/access-links", handle: seeArtifacts(resetCursor(h.accessLinks))},
 		question(revoke, oneArtifact, members{page: h.askRevokeLink, right: admin}),
 		{method: "POST", path: revoke, handle: changeArtifacts(admin, h.revokeLink)},
+		{method: "POST", path: comments, handle: changeArtifacts(admin, h.setComments)},
 	}...)
 }
 
@@ -67,6 +70,7 @@ func (h *Host) linkRow(l link.Link, of *artifact.Artifact) pages.AccessLink {
 		CreatedAt: l.CreatedAt,
 		EndsAt:    l.ExpiresAt,
 		RevokedAt: l.RevokedAt,
+		Comments:  l.Comments,
 	}
 	if end := endOf(of); !end.IsZero() && (row.EndsAt.IsZero() || end.Before(row.EndsAt)) {
 		row.EndsAt, row.With = end, true
@@ -212,5 +216,20 @@ func (h *Host) askRevokeLink(w http.ResponseWriter, r *http.Request, v browserSe
 
 func (h *Host) revokeLink(w http.ResponseWriter, r *http.Request, v browserSession, _ web.Form) error {
 	_, err := h.Links.Revoke(r.Context(), v.Actor, id.Link(r.PathValue("linkId")))
+	return returnTo(w, artifactPath(pathArtifact(r))+"#links", err)
+}
+
+// setComments lets people who have the share link write feedback, or not any more.
+func (h *Host) setComments(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
+	on := form["comments"] == "on"
+	if !on && form["comments"] != "off" {
+		return fault.New(fault.InvalidRequest, "the form turns comments on or off")
+	}
+	asked := sharing.Request{Kind: link.Share, Comments: &on, Existing: id.Link(r.PathValue("linkId"))}
+	fields := []string{string(asked.Existing), form["comments"]}
+	command, err := commandOf(v, idempotency.CreateLink, r.PathValue("artifactId"), form["once"], fields)
+	if err == nil {
+		_, err = h.Links.Create(r.Context(), v.Actor, sharing.Target{Command: command, RequestedID: pathArtifact(r)}, asked)
+	}
 	return returnTo(w, artifactPath(pathArtifact(r))+"#links", err)
 }

@@ -12,6 +12,7 @@ import (
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/edit"
 	"vitrine/shared/publishing/feedback"
 )
 
@@ -112,5 +113,32 @@ func TestAWaitIsRefusedWhenItsTokenEndsOrALimitDoesNotAllowIt(t *testing.T) {
 	f.waited = func() { e.members.artifacts = nil }
 	if want(fault.ArtifactNotFound); f.ended != 2 {
 		t.Errorf("%d waits have ended", f.ended)
+	}
+}
+
+func TestARevisionThatAddressesTellsWhatIsLeftOpen(t *testing.T) {
+	e := newEnv(t)
+	out := e.published()
+	e.edits.revise = func(edit.Request, *artifact.Artifact, id.Artifact, edit.Text) (edit.Result, error) {
+		return out, nil
+	}
+	args := map[string]any{"artifact_id": e.artifact.ID, "body": "x", "render_mode": "text"}
+	for name, c := range map[string]struct {
+		closed *artifact.Closed
+		want   string
+	}{
+		"none were counted": {nil, ""},
+		"none are left":     {&artifact.Closed{Addressed: []id.Thread{id.NewThread()}}, ""},
+		"one is":            {&artifact.Closed{Open: 1}, "1 thread of the artifact is open: catch_up lists it."},
+		"more are":          {&artifact.Closed{Open: 12}, "12 threads of the artifact are open: catch_up lists them."},
+	} {
+		out.Published.Closed = c.closed
+		got := ""
+		if answer := e.toolAnswer(t, "add_revision", args); len(answer.Content) > 2 {
+			got = answer.Content[2].Text
+		}
+		if got != c.want {
+			t.Errorf("%s: it says %q, want %q", name, got, c.want)
+		}
 	}
 }

@@ -236,13 +236,24 @@ func (h *Host) published(c *call, r edit.Result, err error, fresh bool) (result,
 	if c.Artifact != nil && !c.Artifact.PinnedAt.IsZero() {
 		nudge = ""
 	}
-	nudge = cmp.Or(h.warned(r.Warnings), nudge)
+	nudge = cmp.Or(h.warned(r.Warnings), waiting(p.Closed), nudge)
 	return result{
 		value: out,
 		line:  line,
 		nudge: nudge,
 		meta:  h.cardMeta(c, fresh),
 	}, nil
+}
+
+// waiting says how many threads are left open; empty: none, or they were not counted because the call addresses none.
+func waiting(c *artifact.Closed) string {
+	switch {
+	case c == nil || c.Open == 0:
+		return ""
+	case c.Open == 1:
+		return "1 thread of the artifact is open: catch_up lists it."
+	}
+	return fmt.Sprintf("%d threads of the artifact are open: catch_up lists them.", c.Open)
 }
 
 // warned describes the worst problem in the pages of a revision; empty if they work. The view lists all problems.

@@ -56,6 +56,16 @@ func (p ArtifactPage) Shared() bool {
 	return p.Following || slices.ContainsFunc(p.Links, func(l AccessLink) bool { return l.Share && !l.Over() })
 }
 
+// Commentable returns the share link if it works and is listed here; nil otherwise.
+func (p ArtifactPage) Commentable() *AccessLink {
+	for _, l := range p.Links {
+		if l.Share && l.Live() {
+			return &l
+		}
+	}
+	return nil
+}
+
 // Restorable reports whether one of its revisions can be published again.
 func (p ArtifactPage) Restorable() bool {
 	return slices.ContainsFunc(p.Revisions, func(r Revision) bool { return r.Restore != "" })
@@ -99,6 +109,7 @@ type AccessLink struct {
 	CreatedAt         time.Time
 	EndsAt, RevokedAt time.Time // zero: never
 	With              bool      // it ends at EndsAt because its artifact does
+	Comments          bool      // people who have it may write feedback
 }
 
 // Live reports whether the link works.

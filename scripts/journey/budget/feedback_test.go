@@ -70,6 +70,15 @@ func TestRoutesOfFeedbackStayWithinTheirBudget(t *testing.T) {
 			t.Errorf("%d %s", known.Status, known.Body)
 		}
 	})
+	// The counts are read with credential and artifact, and cost nothing where nobody asks.
+	for _, of := range []string{"", "/revisions/" + string(p.RevisionID)} {
+		path := l.owner.At.APIURL + "/v1/artifacts/" + string(a) + of + "/agent-view"
+		read := func(query string) func() {
+			return func() { harness.Do(t, l.owner, "GET", path+query, nil) }
+		}
+		l.wantWithin(t, "view"+of, budget{4, 2, 5, 2}, read(""))
+		l.wantWithin(t, "view with feedback"+of, budget{4, 2, 6, 2}, read("?feedback=1"))
+	}
 	// The order of changes and the threads are read besides.
 	l.wantWithin(t, "feedback, two threads", budget{5, 3, 7, 2}, func() { harness.Threads(t, l.owner, a, "") })
 	l.wantWithin(t, "feedback, one thread", budget{5, 3, 6, 2}, func() {

@@ -35,6 +35,10 @@ func TestRoutesOfLinksStayWithinTheirBudget(t *testing.T) {
 	l.wantWithin(t, "link, share again", budget{5, 4, 5, 8}, func() {
 		harness.CreateLink(t, l.owner, a, harness.ShareLink)
 	})
+	// The link with its index entry and the event besides.
+	l.wantWithin(t, "link, comments", budget{5, 4, 5, 14}, func() {
+		harness.CreateLink(t, l.owner, a, contract.CreateLink{Type: "share", Comments: new(true)})
+	})
 	l.wantWithin(t, "link, revision", budget{4, 3, 4, 18}, func() {
 		pinned = harness.CreateLink(t, l.owner, a, harness.RevisionLink(shown.RevisionID))
 	})

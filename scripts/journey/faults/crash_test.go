@@ -55,6 +55,7 @@ var crashRoutes = []crashRoute{
 		harness.DraftMade, harness.ArtifactPublished, "feedback.created", "feedback.addressed")...)},
 	{"delete", crashDelete, happened(append(shown, harness.ArtifactDeleted)...)},
 	{"revoke", crashRevoke, happened(harness.KeyRevoked)},
+	{"let the link take comments", crashComments, happened(append(shown, "access_link.updated")...)},
 	{"write about it", crashRemark, happened(append(shown, "feedback.created")...)},
 	{"address a thread", crashAddress, happened(append(shown, "feedback.created", "feedback.addressed")...)},
 	{"write about it as a member", crashMember("POST", "", contract.CreateThread{Body: "A remark"}),
@@ -164,6 +165,18 @@ func crashMember(method, path string, body any) func(*testing.T, *harness.FaultE
 		}
 		at = strings.Replace(at, threads+"/THREAD", one, 1)
 		return func() wire.Answer { return harness.TryAs(t, who, method, at, body, "Idempotency-Key", key) }
+	}
+}
+
+// crashComments changes the share link that came with the publication.
+func crashComments(t *testing.T, s *harness.FaultEnv, g *wire.Agent) func() wire.Answer {
+	a, key := harness.PublishPage(t, g, "shared").ArtifactID, wire.NewKey()
+	s.Update(t, "W#"+string(harness.TokenOf(t, g).Workspace), "META", map[string]any{"claimed_at": s.Options.Now()})
+	return func() wire.Answer {
+		return harness.Do(t, g, "POST", g.At.APIURL+harness.LinksPath(a), contract.CreateLink{
+			Type:     "share",
+			Comments: new(true),
+		}, "Idempotency-Key", key)
 	}
 }
 

@@ -97,6 +97,7 @@ func (s *snapshot) untraceable() map[string]bool {
 	out := map[string]bool{}
 	for _, i := range s.links {
 		out[s.owner(i.text("ws"))+" access_link.created "+i.text("id")] = true
+		out[s.owner(i.text("ws"))+" access_link.updated "+i.text("id")] = true
 		out[s.owner(i.text("ws"))+" platform.lookup "+strings.TrimPrefix(i.text("pk"), "AL#")] = true
 	}
 	for _, e := range s.events {

@@ -113,6 +113,26 @@ func updateForLink(c sharing.Creation) *artifactUpdate {
 
 // RecordNoop implements sharing.Changes.
 func (s Links) RecordNoop(ctx context.Context, c sharing.Creation) error {
+	return s.commit(ctx, s.answeredWith(c))
+}
+
+// SetComments implements sharing.Changes. A link that was revoked meanwhile is no longer that of its artifact.
+func (s Links) SetComments(ctx context.Context, c sharing.Creation) error {
+	l := c.Link
+	t := s.answeredWith(c)
+	v := values{"id": string(l.ID)}
+	change := "REMOVE #comments"
+	if l.Comments {
+		change = "SET #comments = :on"
+		v["on"] = true
+	}
+	t.update(linkKey(l.Public), change, "#id = :id AND attribute_not_exists(#rev_at)", v, moved)
+	t.record(c.Event)
+	return s.commit(ctx, t)
+}
+
+// answeredWith returns a transaction that answers a command with the existing share link.
+func (s Links) answeredWith(c sharing.Creation) *transaction {
 	u := updateLive(c.Link.Artifact)
 	u.requireValue("share", string(c.Link.Public))
 	u.requireAbsent("lock", "links_off")
@@ -121,7 +141,7 @@ func (s Links) RecordNoop(ctx context.Context, c sharing.Creation) error {
 	t.finish(*c.Command, c.Result, c.At)
 	t.checkArtifact(u, moved)
 	t.checkFence(c.Link.Workspace)
-	return s.commit(ctx, t)
+	return t
 }
 
 // errUnshared means that the link is not, or not any more, the share link of its artifact.

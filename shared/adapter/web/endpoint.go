@@ -228,7 +228,7 @@ func (e endpoint) accessRequest(r *http.Request) (access.Request, error) {
 		Artifact: id.Artifact(r.PathValue("artifact_id")),
 		Revision: id.Revision(r.PathValue("revision_id")),
 		Session:  id.Session(r.PathValue("upload_session_id")),
-		Feedback: e.op.Feedback,
+		Feedback: e.op.Feedback && (e.op.FeedbackQuery == "" || r.URL.Query().Get(e.op.FeedbackQuery) == "1"),
 		Deleting: e.op.Deleting,
 	}
 	c := e.op.Command

@@ -43,6 +43,8 @@ type Operation struct {
 	Deleting bool
 	// Feedback reads the counts of the threads about the artifact of the path with the credential.
 	Feedback bool
+	// FeedbackQuery names the query parameter that asks for these counts with the value 1; empty: each request does.
+	FeedbackQuery string
 	// Unlimited exempts the route from the rate limits of credential and workspace.
 	Unlimited bool
 	// ConcurrentLimits runs the handler while the limits are counted. A refusal replaces its answer. The handler must

@@ -68,7 +68,7 @@ var closed = map[string]struct {
 		"revision_content_url revision_id skipped title unlisted_url url"},
 	"a bundle":       {contract.Bundle{}, "generated_at retry_after_seconds size_bytes status url"},
 	"a file":         {contract.FileContent{}, "body content_type is_binary path sha256 size_bytes"},
-	"a new link":     {contract.CreatedLink{}, "artifact_id created_at id revision_id type"},
+	"a new link":     {contract.CreatedLink{}, "artifact_id comments created_at id revision_id type"},
 	"a link":         {contract.LinkRow{}, "artifact_id created_at expires_at id revision_id revoked_at type"},
 	"links":          {contract.LinkList{}, "artifact_id items"},
 	"a revoked link": {contract.RevokedLink{}, "access_link_id revoked_at"},
@@ -83,8 +83,9 @@ var closed = map[string]struct {
 	"the public view": {contract.PublicAgentView{}, "app artifact_id bundle created_at description entrypoint ephemeral_tier " +
 		"expires_at files files_next_cursor files_total listing rendered_url revision_content_url revision_id " +
 		"safety_warnings size_total text_url title"},
-	"a file of a view": {contract.AgentViewFile{}, "content_type path rendered_url sha256 size_bytes text_url url"},
-	"an opened link":   {contract.Resolved{}, "agent_view iframe_src pinned render_mode title"},
+	"the threads of a view": {contract.ViewFeedback{}, "open seq url"},
+	"a file of a view":      {contract.AgentViewFile{}, "content_type path rendered_url sha256 size_bytes text_url url"},
+	"an opened link":        {contract.Resolved{}, "agent_view iframe_src pinned render_mode title"},
 }
 
 func TestClosedShapesHaveNoOtherKeys(t *testing.T) {

@@ -4,15 +4,16 @@ import "vitrine/shared/platform/id"
 
 // CreateLink asks for an access link (strict). RevisionID is required with type revision and refused with any other.
 // ExpiresAt ends the link with its URL. An existing share link keeps its own expiry, and the request is refused if that
-// is later.
+// is later. Comments is for share links of claimed workspaces, and changes an existing one.
 type CreateLink struct {
 	_          struct{}    `json:"-" additionalProperties:"false"`
 	Type       string      `json:"type" enum:"share,revision"`
 	RevisionID id.Revision `json:"revision_id,omitempty" pattern:"^rev_[0-9A-HJKMNP-TV-Z]{26}$"`
 	ExpiresAt  *Time       `json:"expires_at,omitempty" format:"date-time"`
+	Comments   *bool       `json:"comments,omitempty" doc:"of a share link: who has it may write feedback, where the artifact takes that"`
 }
 
-// CreatedLink answers accessLinks.create (strict).
+// CreatedLink answers accessLinks.create (strict). Comments is there where the request had it.
 type CreatedLink struct {
 	_          struct{}     `json:"-" additionalProperties:"false"`
 	ID         id.Link      `json:"id" pattern:"^al_[0-9A-HJKMNP-TV-Z]{26}$"`
@@ -20,6 +21,7 @@ type CreatedLink struct {
 	ArtifactID id.Artifact  `json:"artifact_id" pattern:"^art_[0-9A-HJKMNP-TV-Z]{26}$"`
 	RevisionID *id.Revision `json:"revision_id" pattern:"^rev_[0-9A-HJKMNP-TV-Z]{26}$"`
 	CreatedAt  Time         `json:"created_at" format:"date-time"`
+	Comments   *bool        `json:"comments,omitempty"`
 }
 
 // MintedLink answers accessLinks.mint. The URL includes its secret and works until the link ends.

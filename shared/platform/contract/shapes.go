@@ -130,6 +130,15 @@ type AgentView struct {
 	// PageWarnings are the stored warnings; PageWarningsOmitted counts the others.
 	PageWarnings        []PageWarning `json:"page_warnings,omitempty" maxItems:"20" doc:"the worst first; absent: none"`
 	PageWarningsOmitted int           `json:"page_warnings_omitted,omitempty" minimum:"1" doc:"how many more there were"`
+	Feedback            *ViewFeedback `json:"feedback,omitempty" doc:"with feedback=1"`
+}
+
+// ViewFeedback says how much is written about an artifact (strict). URL lists it for the same credential.
+type ViewFeedback struct {
+	_    struct{} `json:"-" additionalProperties:"false"`
+	Open int      `json:"open" minimum:"0" doc:"how many threads are open"`
+	Seq  int64    `json:"seq" minimum:"0" doc:"rises by 1 with every change of a thread"`
+	URL  string   `json:"url" format:"uri"`
 }
 
 // ViewLockdowns reports what is locked (strict): the artifact's access links by members, and the artifact or its

@@ -57,6 +57,7 @@ const (
 	DeviceDenied   Action = "device.denied"
 
 	LinkCreated       Action = "access_link.created"
+	LinkUpdated       Action = "access_link.updated"
 	LinkRevoked       Action = "access_link.revoked"
 	VisibilityUpdated Action = "artifact.visibility.updated"
 	ArtifactRenamed   Action = "artifact.renamed"
@@ -132,6 +133,7 @@ var Summaries = map[Action]string{
 	DeviceDenied:    "Refused a device",
 
 	LinkCreated:       "Made an access link",
+	LinkUpdated:       "Changed whether an access link takes comments",
 	LinkRevoked:       "Revoked an access link",
 	VisibilityUpdated: "Closed all access links of an artifact",
 

@@ -39,6 +39,7 @@ type Skip struct {
 type Closed struct {
 	Addressed []id.Thread `json:"a,omitempty"`
 	Skipped   []Skip      `json:"s,omitempty"`
+	Open      int         `json:"o,omitempty"` // threads of the artifact that are open after it, where they were counted
 }
 
 // skipAll returns threads that a publication left as they were.

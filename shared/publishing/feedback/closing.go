@@ -82,6 +82,7 @@ func (c Closer) Close(
 		write.Changes = append(write.Changes, change)
 		out.Addressed = append(out.Addressed, a.Thread)
 	}
+	out.Open = counts.Open
 	if n := len(write.Changes); n > 0 {
 		write.Event = by.Record(p.At, event.FeedbackAddressed, event.OnRevision, string(p.Revision.ID), strconv.Itoa(n))
 		write.Event.Artifact, write.Event.Number = p.Artifact, p.Number

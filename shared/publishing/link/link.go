@@ -54,6 +54,7 @@ type Record struct {
 	Artifact  id.Artifact      `json:"artifact_id"`
 	Revision  *id.Revision     `json:"revision_id"`
 	CreatedAt idempotency.Time `json:"created_at"`
+	Comments  *bool            `json:"comments,omitempty"` // nil: the request did not say
 }
 
 // Record returns the record of a link.

@@ -67,7 +67,7 @@ func (s *Service) SetVisibility(
 
 // makeUnlisted returns the share link of an artifact with its URL. It creates the link if there is none.
 func (s *Service) makeUnlisted(ctx context.Context, by credential.Actor, t Target) (Visibility, error) {
-	a, l, err := s.findOrCreate(ctx, by, t, nil, link.Link{Kind: link.Share}, s.Now())
+	a, l, err := s.findOrCreate(ctx, by, t, nil, Request{Kind: link.Share}, s.Now())
 	if err != nil {
 		return Visibility{}, err
 	}

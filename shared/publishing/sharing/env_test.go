@@ -34,6 +34,7 @@ type fakeStore struct {
 
 	created     []Creation
 	noops       []Creation
+	comments    []Creation
 	revocations []Revocation
 	closings    []Closing
 	locks       []Lock
@@ -85,6 +86,11 @@ func (f *fakeStore) RecordNoop(_ context.Context, c Creation) error {
 	return f.Next()
 }
 
+func (f *fakeStore) SetComments(_ context.Context, c Creation) error {
+	f.comments = append(f.comments, c)
+	return f.Next()
+}
+
 func (f *fakeStore) Revoke(_ context.Context, r Revocation) (time.Time, error) {
 	f.revocations = append(f.revocations, r)
 	return f.revoked, f.Next()
@@ -101,7 +107,7 @@ func (f *fakeStore) Lock(_ context.Context, l Lock) error {
 }
 
 func (f *fakeStore) writes() int {
-	return len(f.created) + len(f.noops) + len(f.revocations) + len(f.closings) + len(f.locks)
+	return len(f.created) + len(f.noops) + len(f.comments) + len(f.revocations) + len(f.closings) + len(f.locks)
 }
 
 func found[K comparable, V any](in map[K]V, key K) *V {

@@ -49,6 +49,8 @@ type Changes interface {
 	Create(ctx context.Context, c Creation) error
 	// RecordNoop records that a command was answered with the existing share link.
 	RecordNoop(ctx context.Context, c Creation) error
+	// SetComments records that a command was answered with the existing share link, and stores Link.Comments with it.
+	SetComments(ctx context.Context, c Creation) error
 	// Revoke revokes a link and returns when it was first revoked. The zero time means that the link no longer exists. A
 	// change of the artifact does not matter here.
 	Revoke(ctx context.Context, r Revocation) (time.Time, error)
