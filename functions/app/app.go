@@ -42,7 +42,7 @@ type Host struct {
 	Links       Links
 	Views       Views
 	Feedback    Feedback
-	Guests      Guests
+	Guests      Guests // nil: nobody writes through access links
 	Live        Live
 	Comparisons Comparisons
 	Reports     Reports
@@ -151,6 +151,7 @@ func (h *Host) routes() []route {
 		h.uploadRoutes(),
 		h.viewerRoutes(),
 		h.feedbackRoutes(),
+		h.guestRoutes(),
 		h.comparisonRoutes(),
 		h.linkRoutes(),
 		h.visibilityRoutes(),

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -109,7 +110,9 @@ func (h *Host) showArtifact(
 	p.Artifact = h.artifactRow(a.Artifact)
 	p.Once = once()
 	p.APIURL = h.Origins.API
+	policy := cmp.Or(p.Feedback.Policy, a.feedback.Policy) // as it was chosen, or as it is
 	p.Feedback = a.feedback
+	p.Feedback.Policy = policy
 	p.Entrypoint = a.Entrypoint
 	p.Files = a.FileCount
 	p.Size = a.Size

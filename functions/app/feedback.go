@@ -27,7 +27,7 @@ const feedbackAnswer = 8 * time.Second
 
 // feedbackRoutes show members what is written about an artifact, and write.
 func (h *Host) feedbackRoutes() []route {
-	const remove = oneThread + "/delete"
+	const remove, removeMessage = oneThread + "/delete", oneThread + "/messages/{messageId}/delete"
 	write := func(handle formHandler) members {
 		m := changeArtifacts(credential.Publish, handle)
 		m.limit = feedbackAnswer
@@ -39,9 +39,13 @@ func (h *Host) feedbackRoutes() []route {
 		route{method: "GET", path: oneThread, handle: seeArtifacts(resetCursor(h.thread))},
 	), []route{
 		{method: "POST", path: feedbackPath, handle: write(h.createThread)},
+		{method: "POST", path: oneArtifact + "/feedback-selected", handle: write(h.changeChosen)},
 		{method: "POST", path: oneThread, handle: write(h.answerThread)},
 		question(remove, oneArtifact, members{page: h.askDeleteThread, right: credential.Publish}),
 		{method: "POST", path: remove, handle: write(h.deleteThread)},
+		question(removeMessage, oneArtifact, members{page: h.askDeleteMessage, right: credential.Publish}),
+		{method: "POST", path: removeMessage, handle: write(h.deleteMessage)},
+		{method: "POST", path: oneArtifact + "/feedback-policy", handle: changeArtifacts(credential.Admin, h.setFeedback)},
 	}...)
 }
 
@@ -56,33 +60,36 @@ func (h *Host) feedback(w http.ResponseWriter, r *http.Request, v browserSession
 	if err != nil {
 		return err
 	}
-	return h.showFeedback(w, r, v, a, http.StatusOK, pages.Draft{})
+	return h.showFeedback(w, r, v, a, http.StatusOK, pages.Feedback{})
 }
 
-// showFeedback shows threads with what a form left to say. Without any draft a failure to read them is one of the page.
+// showFeedback shows threads with what a form left to say. Without that a failure to read them is one of the page.
 func (h *Host) showFeedback(
-	w http.ResponseWriter, r *http.Request, v browserSession, a *artifact.Artifact, status int, d pages.Draft,
+	w http.ResponseWriter, r *http.Request, v browserSession, a *artifact.Artifact, status int, left pages.Feedback,
 ) error {
 	sel := feedback.Selection{State: stateOf(r.URL.Query().Get("state"))}
 	if r.Method == http.MethodGet { // a form that is shown again begins at the first page
 		sel.Cursor = r.URL.Query().Get("after")
 	}
 	list, next, err := h.Feedback.List(r.Context(), v.Actor, a, sel)
-	if err != nil && d.Error == "" {
+	p := pages.FeedbackPage{
+		Layout:   v.layout("/artifacts"),
+		Title:    a.Title,
+		State:    string(sel.State),
+		Feedback: left,
+	}
+	fillFeedback(&p.Feedback, v, a, list)
+	if err == nil && sel.State == feedback.Open && sel.Cursor == "" {
+		err = h.addHeld(r.Context(), v, a, &p.Feedback)
+	}
+	if err != nil && left.Draft.Error == "" && left.Acted == nil {
 		return err
 	}
-	p := pages.FeedbackPage{
-		Layout: v.layout("/artifacts"),
-		Title:  a.Title,
-		State:  string(sel.State),
-		Feedback: pages.Feedback{
-			Unread: err != nil,
-			Draft:  d,
-		},
-	}
+	p.Unread = err != nil
 	p.Pages = filteredPages(threadsPath(a.ID), url.Values{"state": {string(sel.State)}}, sel.Cursor, next)
 	p.Ranked = true // by their last change, the oldest first
-	fillFeedback(&p.Feedback, v, a, list)
+	choosable(&p.Feedback)
+	placeFailed(&p.Feedback)
 	return h.page(w, status, p)
 }
 
@@ -104,11 +111,14 @@ func (h *Host) viewerFeedback(r *http.Request, v browserSession, a *artifact.Art
 		p.More = true
 		list.Threads, err = h.threadsByState(ctx, v, a)
 	}
+	fillFeedback(&p, v, a, list)
+	if err == nil {
+		err = h.addHeld(ctx, v, a, &p)
+	}
 	if err != nil {
 		web.Failed(ctx, fault.CodeOf(err), err)
 		p.Unread = true
 	}
-	fillFeedback(&p, v, a, list)
 	return p
 }
 
@@ -123,6 +133,9 @@ func (h *Host) openFeedback(ctx context.Context, v browserSession, a *artifact.A
 		web.Failed(ctx, fault.CodeOf(err), err)
 	}
 	p.Unread, p.More = err != nil, next != ""
+	if !p.Unread {
+		p.Policy = policyOf(v, list.Settings)
+	}
 	fillFeedback(&p, v, a, list)
 	return p
 }
@@ -143,7 +156,8 @@ func (h *Host) threadsByState(
 // fillFeedback adds what all pages of threads show.
 func fillFeedback(p *pages.Feedback, v browserSession, a *artifact.Artifact, list feedback.Listing) {
 	p.Artifact = string(a.ID)
-	p.Seq, p.Count = list.Seq, list.Open
+	p.Seq, p.HeldSeq = list.Seq, list.HeldSeq
+	p.Count, p.Held = list.Open, list.Held
 	p.Writes = v.Actor.Require(credential.Publish) == nil
 	if p.Revision == "" {
 		p.Revision = string(a.Current)
@@ -168,8 +182,9 @@ func fillFeedback(p *pages.Feedback, v browserSession, a *artifact.Artifact, lis
 	}
 }
 
-func threadRow(a *artifact.Artifact, t feedback.Thread) pages.Thread {
-	row := pages.Thread{
+// placedRow returns a thread without its messages.
+func placedRow(a *artifact.Artifact, t feedback.Thread) pages.Thread {
+	return pages.Thread{
 		Artifact: string(a.ID),
 		ID:       string(t.ID),
 		State:    string(t.State),
@@ -181,10 +196,13 @@ func threadRow(a *artifact.Artifact, t feedback.Thread) pages.Thread {
 		Unproven: t.Anchor.Kind == feedback.OnText && !t.Anchor.Verified,
 		Newest:   t.Revision == a.Current,
 		Open:     placePath(a.ID, t, t.Revision == a.Current),
-		Said:     []pages.Said{saidOf(t.First.Author, t.First.Text, t.First.At)},
-		Hidden:   t.Messages - 1,
 		Once:     once(),
 	}
+}
+
+func threadRow(a *artifact.Artifact, t feedback.Thread) pages.Thread {
+	row := placedRow(a, t)
+	row.Said, row.Hidden = []pages.Said{saidOf(t.First.Author, t.First.Text, t.First.At)}, t.Messages-1
 	row.Said[0].Cut = t.First.Cut
 	if !t.Newest.At.IsZero() {
 		newest := saidOf(t.Newest.Author, t.Newest.Text, t.Newest.At)
@@ -230,6 +248,7 @@ func saidOf(by feedback.Author, text string, at time.Time) pages.Said {
 	return pages.Said{
 		Author:  by.Name,
 		Agent:   by.Kind == feedback.Agent,
+		Guest:   by.Kind == feedback.Guest,
 		Text:    text,
 		Deleted: text == "",
 		At:      at,
@@ -262,7 +281,11 @@ func (h *Host) showThread(
 	row.Writes = v.Actor.Require(credential.Publish) == nil
 	row.Said, row.Hidden = nil, 0
 	for _, m := range messages {
-		row.Said = append(row.Said, saidOf(m.Author, m.Body, m.At))
+		said := saidOf(m.Author, m.Body, m.At)
+		if row.Writes && !m.Deleted && wrote(v, m) {
+			said.Remove = messagePath(a.ID, t.ID, m.ID) + "/delete"
+		}
+		row.Said = append(row.Said, said)
 	}
 	p := pages.ThreadPage{
 		Layout: v.layout("/artifacts"),

@@ -52,7 +52,7 @@ func TestThreadsAreWrittenWithoutLeavingTheViewer(t *testing.T) {
 	browser.Eval[bool](&p.Document, `(window.same = document.querySelector("iframe"),
 		document.querySelector("`+reply+`").focus(), true)`)
 
-	server.live.discuss(server.feedback.write("Somebody else writes"))
+	server.live.discuss(server.feedback.write("Somebody else writes"), 3)
 	p.WaitText("Somebody else writes")
 	p.Wait(`document.activeElement.matches("` + reply + `") && document.activeElement.value === "Metres, says"`)
 

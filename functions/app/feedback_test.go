@@ -202,7 +202,7 @@ func TestTheViewerShowsEveryStateOfThreads(t *testing.T) {
 		expect.Has(t, name, body, "2 open", `id="`+openThread, `id="`+addressedThread, `id="`+resolvedThread,
 			"Lines 12 to 14 of", "at="+url.QueryEscape("data/counts.csv#L12"), "&lt;script&gt;alert(1)",
 			"2 more messages", "Addressed by a revision",
-			`data-seq="9"`, `<option value="report.html">`)
+			`data-seq="9.3"`, `<option value="report.html">`)
 		expect.Lacks(t, name, body, "<script>alert", "\u202e")
 		if got := strings.Contains(body, "See all feedback"); got != (set != nil) {
 			t.Errorf("%s: it says that there are more: %v", name, got)
@@ -238,10 +238,10 @@ func TestAgentsAreHandedWhatOthersWroteInQuotedLines(t *testing.T) {
 }
 
 func TestPollsOfMembersTellTheNewestChangeOfThreads(t *testing.T) {
-	polls(t, &fakeLive{feedback: 41}, func(t *testing.T, asked string, r *http.Response, _ string) {
+	polls(t, &fakeLive{feedback: 41, held: 7}, func(t *testing.T, asked string, r *http.Response, _ string) {
 		want := ""
 		if strings.HasPrefix(asked, string(memberID)) {
-			want = "41"
+			want = "41.7"
 		}
 		if got := r.Header.Get("Vitrine-Feedback"); got != want {
 			t.Errorf("%q, want %q", got, want)

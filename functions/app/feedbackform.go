@@ -36,7 +36,7 @@ func (h *Host) createThread(w http.ResponseWriter, r *http.Request, v browserSes
 	}
 	if err != nil {
 		return h.notWritten(w, r, err, func(status int, said string) error {
-			return h.showFeedback(w, r, v, a, status, draftOf(form, form["body"], said))
+			return h.showFeedback(w, r, v, a, status, pages.Feedback{Draft: draftOf(form, form["body"], said)})
 		})
 	}
 	redirect(w, backTo(a, form, made.ID))
@@ -76,10 +76,12 @@ func remarkOf(form web.Form) (feedback.Remark, error) {
 	return r, nil
 }
 
-// answerThread replies in a thread, resolves it or opens it again.
+// answerThread replies in a thread, resolves it or opens it again, or ends the wait of what guests wrote in it.
 func (h *Host) answerThread(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 	answer := feedback.Answer{}
 	switch form["do"] {
+	case letThrough, drop:
+		return h.answerHeld(w, r, v, form)
 	case "resolve":
 		answer.Resolve, answer.Reply = true, strings.TrimSpace(form["reply"])
 	case "reopen":
@@ -93,7 +95,8 @@ func (h *Host) answerThread(w http.ResponseWriter, r *http.Request, v browserSes
 			if err := h.showThread(w, r, v, a, status, draftOf(form, form["reply"], said)); err == nil {
 				return nil
 			}
-			return h.showFeedback(w, r, v, a, status, draftOf(nil, form["reply"], said)) // the thread is gone, the words stay
+			left := pages.Feedback{Draft: draftOf(nil, form["reply"], said)} // the thread is gone, the words stay
+			return h.showFeedback(w, r, v, a, status, left)
 		})
 	}
 	if err != nil {
@@ -133,25 +136,32 @@ func (h *Host) notWritten(
 	w http.ResponseWriter, r *http.Request, err error, show func(status int, said string) error,
 ) error {
 	f, status := classify(err)
-	said := ""
-	switch f.Code.Kind() {
-	case fault.KindInvalid, fault.KindUnprocessable, fault.KindConflict:
-		said = sentenceOf(f.Message)
-	case fault.KindNotFound:
-		if fault.CodeOf(err) == fault.ArtifactNotFound {
-			return err
-		}
-		said = sentenceOf(fault.Of(err).Message)
-	case fault.KindLimited:
-		web.RetryAfter(w.Header(), f.RetryAfter)
-		said = "Too much is written about this artifact at once. Send it again in " + pages.Wait(f.RetryAfter) + "."
-	case fault.KindUnavailable:
-		said = "A part of this service does not answer. Send it again in a moment: it is written once."
-	default:
+	said := refusalOf(err)
+	if said == "" {
 		return err
 	}
+	web.RetryAfter(w.Header(), f.RetryAfter)
 	web.Failed(r.Context(), f.Code, err)
 	return show(status, said)
+}
+
+// refusalOf explains to the writer why something was not taken. It is empty for a failure of the whole page.
+func refusalOf(err error) string {
+	f, _ := classify(err)
+	switch f.Code.Kind() {
+	case fault.KindInvalid, fault.KindUnprocessable, fault.KindConflict:
+		return sentenceOf(f.Message)
+	case fault.KindNotFound:
+		if fault.CodeOf(err) == fault.ArtifactNotFound {
+			return ""
+		}
+		return sentenceOf(fault.Of(err).Message)
+	case fault.KindLimited:
+		return "Too much is written about this artifact at once. Send it again in " + pages.Wait(f.RetryAfter) + "."
+	case fault.KindUnavailable:
+		return "A part of this service does not answer. Send it again in a moment: it is written once."
+	}
+	return ""
 }
 
 // sentenceOf returns the message of a failure as a sentence for people.

@@ -20,7 +20,7 @@ var queries = map[string]string{
 func pagesFor[T endpoint]() (paths []string) {
 	s := newServices()
 	ids := strings.NewReplacer("{artifactId}", artifactID, "{linkId}", shareID, "{keyId}", keyID, "{grantId}", grantID,
-		"{threadId}", openThread, "{registrationId}", agentID, "{delegationId}", string(s.linked[0].ID()), "{workspaceId}", string(strangerID))
+		"{threadId}", openThread, "{messageId}", openMessage, "{registrationId}", agentID, "{delegationId}", string(s.linked[0].ID()), "{workspaceId}", string(strangerID))
 	h, _ := s.host()
 	for _, r := range h.routes() {
 		if _, is := r.handle.(T); is && r.method == http.MethodGet && r.path != deletionPath {
@@ -69,6 +69,12 @@ var forms = map[string]form{
 		url.Values{"reply": {"Metres"}, "once": {formName}}, threadsPage + "#" + openThread, "Answer " + openThread,
 	},
 	threadsPage + "/" + openThread + "/delete": {onlyNamed, threadsPage, "Answer " + openThread},
+	deleteOne:                           {onlyNamed, threadsPage, "DeleteMessage " + openMessage},
+	artifactPage + "/feedback-selected": {fields: url.Values{"do": {letThrough}, "once": {formName}, chosenThread + heldThread: {"2"}}},
+	artifactPage + "/feedback-policy": {
+		url.Values{"who": {"links"}, "guests": {"held"}, "agents_resolve": {"yes"}, "once": {formName}},
+		artifactPage + "#feedback", "Set off=false links=true at once=false agents resolve=true",
+	},
 	restorePath:   {onlyNamed, artifactPage + "#revisions", "Restore " + artifactID + " " + oldID},
 	selectionPath: {fields: url.Values{"do": {"pin"}, "once": {formName}, chosenField + artifactID: {"on"}}},
 
@@ -167,15 +173,18 @@ func TestAFormThatIsSentTwiceIsOneCommand(t *testing.T) {
 		threadsPage + "/" + openThread:  "feedback.answer " + openThread,
 
 		threadsPage + "/" + openThread + "/delete": "feedback.answer " + openThread,
-		"/settings":                  "workspace.settings.update ",
-		"/settings/export":           "workspace.export.create ",
-		"/keys":                      "api_key.create ",
-		"/keys/" + keyID + "/revoke": "api_key.revoke " + keyID,
-		"/claim/confirm":             "ephemeral.claim ",
-		billingPath + "/checkout":    "billing.checkout.create ",
-		"/admin/lockdowns":           "platform.lockdown.set ",
-		"/admin/lockdowns/lift":      "platform.lockdown.lift " + artifactID,
-		planPath(strangerID):         "billing.set_plan_override " + string(strangerID),
+		artifactPage + "/feedback-selected":        "feedback.answer " + heldThread,
+		artifactPage + "/feedback-policy":          "feedback.policy " + artifactID,
+		deleteOne:                                  "feedback.message.delete " + openMessage,
+		"/settings":                                "workspace.settings.update ",
+		"/settings/export":                         "workspace.export.create ",
+		"/keys":                                    "api_key.create ",
+		"/keys/" + keyID + "/revoke":               "api_key.revoke " + keyID,
+		"/claim/confirm":                           "ephemeral.claim ",
+		billingPath + "/checkout":                  "billing.checkout.create ",
+		"/admin/lockdowns":                         "platform.lockdown.set ",
+		"/admin/lockdowns/lift":                    "platform.lockdown.lift " + artifactID,
+		planPath(strangerID):                       "billing.set_plan_override " + string(strangerID),
 	}
 	for path, f := range everyForm {
 		if !f.fields.Has("once") {

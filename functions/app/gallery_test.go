@@ -36,6 +36,7 @@ type gallery struct {
 	targets []string           // method and request target of everything the app host was asked for
 	lines   bytes.Buffer
 	live    *fakeLive
+	guests  *fakeGuests
 	cut     atomic.Bool // the content host sends the first half of a page
 }
 
@@ -143,7 +144,7 @@ func (g *gallery) Write(b []byte) (int, error) {
 // open starts both hosts; contents are served below /v/{token}/ by path.
 func open(t *testing.T) *gallery {
 	t.Helper()
-	g := &gallery{links: map[string]answers{}, shapes: map[string]answers{}, opened: map[string]int{}, live: &fakeLive{}}
+	g := &gallery{links: map[string]answers{}, shapes: map[string]answers{}, opened: map[string]int{}, live: &fakeLive{}, guests: &fakeGuests{}}
 	var handler http.Handler
 	g.content = httptest.NewServer(http.HandlerFunc(g.serveContent))
 	g.app = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -163,7 +164,7 @@ func open(t *testing.T) *gallery {
 	s.views.ResolveFn = g.open
 	host, _ := s.host()
 	host.Surface.Log = slog.New(slog.NewJSONHandler(g, nil))
-	host.Live, host.Now = g.live, time.Now
+	host.Live, host.Guests, host.Now = g.live, g.guests, time.Now
 	pages := host.Handler()
 	handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/api/access-links/resolve" {

@@ -9,7 +9,7 @@ import (
 
 const inboxPath = "/feedback"
 
-// inbox lists the artifacts of the workspace that have open threads, the last change first.
+// inbox lists the artifacts of the workspace that have open threads or what waits for a member, the last change first.
 func (h *Host) inbox(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	after := r.URL.Query().Get("after")
 	rows, next, err := h.Feedback.Inbox(r.Context(), v.Actor, cursor.Page{Cursor: after})
@@ -19,10 +19,11 @@ func (h *Host) inbox(w http.ResponseWriter, r *http.Request, v browserSession) e
 	p := pages.Inbox{Layout: v.layout(inboxPath), Pages: pagesOf(inboxPath, after, next)}
 	for _, row := range rows {
 		p.Items = append(p.Items, pages.Discussed{
-			ID:    string(row.Artifact.ID),
-			Title: row.Artifact.Title,
-			Open:  row.Open,
-			At:    row.UpdatedAt,
+			ID:      string(row.Artifact.ID),
+			Title:   row.Artifact.Title,
+			Open:    row.Open,
+			Waiting: row.Held,
+			At:      row.UpdatedAt,
 		})
 	}
 	return h.page(w, http.StatusOK, p)

@@ -3,6 +3,7 @@ package app
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
 	"time"
@@ -90,7 +91,7 @@ func (h *Host) pollMember(w http.ResponseWriter, r *http.Request) (live.Answer, 
 	}
 	answer, err := h.Live.Member(r.Context(), v.Actor, pathArtifact(r), shown)
 	if err == nil {
-		w.Header().Set("Vitrine-Feedback", strconv.FormatInt(answer.Feedback, 10))
+		w.Header().Set("Vitrine-Feedback", fmt.Sprintf("%d.%d", answer.Feedback, answer.FeedbackHeld))
 	}
 	return answer, err
 }

@@ -23,10 +23,10 @@ type fakeLive struct {
 	pointer *view.Pointer
 	pinned  bool
 	claimed bool
-	// feedback is the newest change of threads.
-	feedback int64
-	err      error
-	asked    string
+	// feedback is the newest change of threads, and held what a guest wrote last.
+	feedback, held int64
+	err            error
+	asked          string
 }
 
 func (f *fakeLive) Share(_ context.Context, public id.Public, blob string, shown id.Revision) (live.Answer, error) {
@@ -46,11 +46,11 @@ func (f *fakeLive) set(p *view.Pointer) {
 	f.pointer = p
 }
 
-// discuss makes a change of threads the newest.
-func (f *fakeLive) discuss(seq int64) {
+// discuss makes a change of threads the newest, and what a guest wrote the last.
+func (f *fakeLive) discuss(seq, held int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.feedback = seq
+	f.feedback, f.held = seq, held
 }
 
 func (f *fakeLive) claim() {
@@ -66,7 +66,13 @@ func (f *fakeLive) answer(asked string, shown id.Revision) (live.Answer, error) 
 	if f.err != nil {
 		return live.Answer{}, f.err
 	}
-	answer := live.Answer{Wait: limits.LiveWait, Follows: !f.pinned, Claimed: f.claimed, Feedback: f.feedback}
+	answer := live.Answer{
+		Wait:         limits.LiveWait,
+		Follows:      !f.pinned,
+		Claimed:      f.claimed,
+		Feedback:     f.feedback,
+		FeedbackHeld: f.held,
+	}
 	if f.pointer != nil && f.pointer.RevisionID != shown {
 		answer.Pointer = f.pointer
 	}

@@ -247,6 +247,26 @@ type Feedback interface {
 	Answer(
 		ctx context.Context, by credential.Actor, who feedback.Author, t feedback.Target, a feedback.Answer,
 	) (feedback.Thread, error)
+	// DeleteMessage takes the words of a member's own message away; forbidden for those of others.
+	DeleteMessage(
+		ctx context.Context, by credential.Actor, who feedback.Author, t feedback.Target, m id.Message,
+	) (feedback.Thread, error)
+	// Set changes who may write, and what becomes of it; forbidden, with the reason, where the workspace cannot have it.
+	Set(
+		ctx context.Context, by credential.Actor, t feedback.Target, change feedback.SettingsChange,
+	) (feedback.Settings, error)
+
+	// What guests wrote and no member has let through, the oldest first.
+
+	Held(ctx context.Context, by credential.Actor, a *artifact.Artifact) ([]feedback.Held, error)
+	// LetThrough and Drop end the wait of what was written in a thread up to seen; not_found where nothing waits,
+	// feedback_conflict where it cannot be let through.
+	LetThrough(
+		ctx context.Context, by credential.Actor, who feedback.Author, t feedback.Target, seen int64,
+	) (feedback.Thread, error)
+	Drop(
+		ctx context.Context, by credential.Actor, t feedback.Target, seen int64,
+	) (feedback.Thread, error)
 }
 
 // Guests lets people write who hold an access link that takes comments. Faults: not_found for every other link,

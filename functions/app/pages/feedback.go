@@ -9,9 +9,11 @@ import (
 // Feedback is what people and agents wrote about an artifact, with the forms of a member who may write.
 type Feedback struct {
 	Artifact                  string
-	Revision                  string // that a new thread is about
-	Seq                       int64  // of the newest change
-	Count                     int    // of open threads
+	Revision                  string   // that a new thread is about
+	Seq, HeldSeq              int64    // of the newest change, and of what a guest wrote last
+	Count                     int      // of open threads
+	Held                      int      // how much of what guests wrote waits
+	Waiting                   []Thread // what guests wrote, for a member to let through
 	Open, Addressed, Resolved []Thread
 	More                      bool     // there are more threads than these
 	Unread                    bool     // the threads could not be read
@@ -20,10 +22,51 @@ type Feedback struct {
 	Shown                     bool     // the viewer opens with it
 	Files                     []string // that may be written about; there may be others
 	Draft                     Draft
+	Acted                     *Acted          // what a form did to several threads; nil: none was sent
+	Policy                    *FeedbackPolicy // on the page of the artifact; nil: the member may not change it
 }
 
-// Empty reports whether no thread is shown.
-func (f Feedback) Empty() bool { return len(f.Open)+len(f.Addressed)+len(f.Resolved) == 0 }
+// Empty reports whether nothing is shown.
+func (f Feedback) Empty() bool {
+	return len(f.Waiting)+len(f.Open)+len(f.Addressed)+len(f.Resolved) == 0
+}
+
+// Bulk returns the form that acts on the chosen ones of some threads; its zero value where none can be chosen.
+func (f Feedback) Bulk(threads []Thread) Bulk {
+	if len(threads) == 0 || threads[0].Choice == "" {
+		return Bulk{}
+	}
+	return Bulk{
+		Form:     threads[0].Choice,
+		Artifact: f.Artifact,
+		Once:     f.Draft.Once,
+	}
+}
+
+// Bulk is a form below a list of threads.
+type Bulk struct{ Form, Artifact, Once string }
+
+// The forms that act on several threads, by their elements.
+const (
+	ChooseOpen = "chosen"
+	ChooseHeld = "chosen-held"
+)
+
+// Held reports whether the form is about what guests wrote.
+func (b Bulk) Held() bool { return b.Form == ChooseHeld }
+
+// Acted is what a form did to threads.
+type Acted struct {
+	Done   int
+	Words  string // for what was done to these
+	Failed []Failed
+}
+
+// Failed is a thread to which it was not done.
+type Failed struct {
+	Thread // its zero value: it is not shown any more
+	Why    string
+}
 
 // Draft is what a form has, as it was sent if it is shown again.
 type Draft struct {
@@ -41,16 +84,22 @@ var Abouts = []Choice{{"artifact", "this artifact"}, {"file", "a file"}, {"lines
 // Abouts returns the choices of the form.
 func (Feedback) Abouts() []Choice { return Abouts }
 
+// Feedback returns the form of a guest, which a script fills in and sends.
+func (Viewer) Feedback() Feedback { return Feedback{Draft: Draft{About: Abouts[0].Code}} }
+
 // Thread is one remark with its replies.
 type Thread struct {
 	Artifact, ID string
-	State        string // open, addressed or resolved
+	State        string // open, addressed, resolved or, of what a guest wrote and nobody has let through, held
 	About        string // one of Abouts
 	Path         string
 	From, To     int
 	Quote        string
 	Unproven     bool   // the quote may be made by a script
 	Newest       bool   // it is about the newest revision
+	Reply        bool   // what is held replies in a thread
+	Seen         int64  // the number of the last thing on show that is held
+	Choice       string // the form by which it is chosen; empty: it cannot be
 	Open         string // path of the viewer, at what it is about
 	Said         []Said
 	Hidden       int          // how many messages are left out after the first
@@ -60,6 +109,22 @@ type Thread struct {
 	Writes       bool
 	Once         string
 	Draft        Draft
+}
+
+// Element returns the id of its element. A thread may stand beside replies to it that are held.
+func (t Thread) Element() string {
+	if t.State == "held" {
+		return "held-" + t.ID
+	}
+	return t.ID
+}
+
+// By returns who wrote what is shown first.
+func (t Thread) By() string {
+	if len(t.Said) == 0 {
+		return ""
+	}
+	return t.Said[0].Author
 }
 
 // Page returns the path of the page of the thread.
@@ -88,10 +153,12 @@ func (t Thread) Cut() bool {
 type Said struct {
 	Author  string
 	Agent   bool
+	Guest   bool
 	Text    string
 	Cut     bool // there is more
 	Deleted bool // its author took it back
 	At      time.Time
+	Remove  string // path of the question whether to delete it; empty: another one wrote it
 }
 
 // AddressedBy is a revision that says that it has dealt with a thread. Its note is in Text.
@@ -101,18 +168,63 @@ type AddressedBy struct {
 	Said
 }
 
-// Inbox lists the artifacts that have open threads.
+// Inbox lists the artifacts that have open threads, or on which guests wrote what waits.
 type Inbox struct {
 	Layout
 	Items []Discussed
 	Pages
 }
 
-// Discussed is an artifact with open threads.
+// Discussed is an artifact in the inbox.
 type Discussed struct {
 	ID, Title string
 	Open      int       // threads
+	Waiting   int       // how much of what guests wrote waits
 	At        time.Time // of the last change of one
+}
+
+// FeedbackPolicy is the form of who may write about an artifact, and what becomes of it.
+type FeedbackPolicy struct {
+	Who           string // one of Writers
+	AtOnce        bool   // what guests write waits for nobody
+	AgentsResolve bool
+	Error         string // why it was not taken; empty: it was not sent
+}
+
+// Who may write.
+const (
+	NobodyWrites  = "off"
+	MembersWrite  = "members"
+	LinksWrite    = "links"
+	AtOnce        = "at_once" // what guests write reaches agents then
+	WaitForMember = "held"
+)
+
+// writers are the choices of who may write.
+var writers = []Choice{
+	{NobodyWrites, "Nobody begins threads; those that exist go on"}, {MembersWrite, "Members and agents of the workspace"},
+	{LinksWrite, "They, and people with a link that takes comments"},
+}
+
+// Writers returns the choices of who may write.
+func (FeedbackPolicy) Writers() []Choice { return writers }
+
+// Guests returns the choices of what becomes of what guests write.
+func (FeedbackPolicy) Guests() []Choice {
+	return []Choice{{WaitForMember, "It waits until a member lets it through"}, {AtOnce, "It reaches agents at once"}}
+}
+
+// Chosen returns which of Guests it is.
+func (p FeedbackPolicy) Chosen() string {
+	if p.AtOnce {
+		return AtOnce
+	}
+	return WaitForMember
+}
+
+// Known reports whether Who is one of the choices.
+func (p FeedbackPolicy) Known() bool {
+	return slices.ContainsFunc(writers, func(c Choice) bool { return c.Code == p.Who })
 }
 
 // FeedbackPage lists the threads of an artifact.

@@ -51,7 +51,7 @@ func TestAssets(t *testing.T) {
 	for _, name := range []string{
 		"vitrine.css", "viewer.js", "exhibit.js", "live.js", "private.js", "panel.js", "claim.js", "forms.js", "decision.js",
 		"icon.svg", "report.js", "since.js", "publish.js", "choose.js", "transfer.js", "sha256.js", "title.js",
-		"ignore.js", "leak.js", "feedback.js", "threads.css",
+		"ignore.js", "leak.js", "feedback.js", "guest.js", "pow.js", "threads.css",
 	} {
 		a, ok := FindAsset(name)
 		if !ok || a.Type == "" || len(a.Body) == 0 {
@@ -61,7 +61,7 @@ func TestAssets(t *testing.T) {
 			t.Errorf("AssetPath(%s) = %q, %v", name, path, err)
 		}
 	}
-	if len(assets) != 21 {
+	if len(assets) != 23 {
 		t.Errorf("%d assets, want those above", len(assets))
 	}
 	if _, err := AssetPath("none.css"); err == nil {
@@ -74,7 +74,7 @@ func TestScriptsMakeNoMarkup(t *testing.T) {
 	var scripts string
 	for _, name := range []string{
 		"viewer.js", "exhibit.js", "live.js", "private.js", "panel.js", "claim.js", "forms.js", "decision.js",
-		"report.js", "publish.js", "choose.js", "transfer.js", "title.js", "feedback.js",
+		"report.js", "publish.js", "choose.js", "transfer.js", "title.js", "feedback.js", "guest.js",
 	} {
 		a, _ := FindAsset(name)
 		scripts += string(a.Body)

@@ -51,7 +51,7 @@ var words = map[string][]string{
 	"Report.Wrong":          {"target", "reason", "text", "email"},
 	"Run.Op":                {"added", "removed"},
 	"Thread.About":          {"artifact", "text", "lines", "file"},
-	"Thread.State":          {"open", "addressed", "resolved"},
+	"Thread.State":          {"open", "addressed", "resolved", "held"},
 }
 
 // form is a way to fill a page in, so that templates go every way.

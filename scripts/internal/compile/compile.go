@@ -16,13 +16,14 @@ type Program struct {
 	Package  string // as ./cmd/vitrine
 	OS, Arch string
 	Linker   string // flags
+	Compiler string // flags, as PATTERN=FLAGS for some packages alone
 	Tags     string // with commas between them
 }
 
 // Build writes the program to a file. Settings of whoever builds do not reach it.
 func (p Program) Build(ctx context.Context, root, file string) error {
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", p.Linker, "-tags", p.Tags,
-		"-o", file, p.Package)
+		"-gcflags="+p.Compiler, "-o", file, p.Package)
 	build.Dir = root
 	build.Env = append(os.Environ(), "GOOS="+p.OS, "GOARCH="+p.Arch, "CGO_ENABLED=0", "GOFLAGS=", "GOEXPERIMENT=",
 		"GOWORK=off", "GOARM64=", "GOAMD64=")

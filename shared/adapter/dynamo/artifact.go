@@ -277,10 +277,12 @@ func (s Artifacts) readState(ctx context.Context, n readaccess.Query, strong boo
 	if err != nil {
 		return readaccess.State{}, err
 	}
+	counts := readCounts(f.at(countsKey(n.Artifact)))
 	return readaccess.State{
-		Workspace: readWorkspace(f.at(workspaceKey(n.Workspace)), n.Workspace),
-		Artifact:  readArtifact(f.at(artifactKey(n.Artifact)), n.Artifact),
-		Link:      readLink(f.at(linkKey(n.Link)), n.Link),
-		Feedback:  readCounts(f.at(countsKey(n.Artifact))).Seq,
+		Workspace:    readWorkspace(f.at(workspaceKey(n.Workspace)), n.Workspace),
+		Artifact:     readArtifact(f.at(artifactKey(n.Artifact)), n.Artifact),
+		Link:         readLink(f.at(linkKey(n.Link)), n.Link),
+		Feedback:     counts.Seq,
+		FeedbackHeld: counts.HeldSeq,
 	}, nil
 }

@@ -22,7 +22,7 @@ type requestLog struct {
 	challenge string // WWW-Authenticate of every 401; empty: none
 
 	mu    sync.Mutex
-	hide  string // a secret that is not logged even if an error quotes it
+	hide  []string // secrets that are not logged even if an error quotes them
 	code  fault.Code
 	err   error
 	stack []byte
@@ -75,13 +75,15 @@ func Annotate(ctx context.Context, attrs ...slog.Attr) {
 // Failed records a failure in the log line of a request. It is for hosts whose refusals are not envelopes.
 func Failed(ctx context.Context, code fault.Code, err error) { requestLogOf(ctx).failed(code, err) }
 
-// RedactSecret keeps one secret out of the log line of a request. It is for secrets whose form Redact does not
-// recognise.
+// RedactSecret keeps a secret out of the log line of a request, beside those of earlier calls. It is for secrets whose form
+// Redact does not recognise.
 func RedactSecret(ctx context.Context, secret string) {
 	n := requestLogOf(ctx)
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.hide = secret
+	if secret != "" {
+		n.hide = append(n.hide, secret)
+	}
 }
 
 // RequestID returns the ID of a request: the client's, or a new one.
@@ -147,8 +149,8 @@ func (l *requestLog) cause() string {
 		return ""
 	}
 	text := l.err.Error()
-	if l.hide != "" {
-		text = strings.ReplaceAll(text, l.hide, "[secret]")
+	for _, secret := range l.hide {
+		text = strings.ReplaceAll(text, secret, "[secret]")
 	}
 	return Redact(text)
 }

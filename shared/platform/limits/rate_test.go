@@ -10,7 +10,7 @@ import (
 func TestCountersKeepTheirNames(t *testing.T) {
 	const want = "actor workspace live refused address provision   assertion vouched vouched event event failure guest " +
 		"token revoke agentcode devicecode signin authorize client unserved clients document documents device devices " +
-		"report reports cli feedback export"
+		"report reports cli feedback letter letters letterbox export"
 	var names []string
 	for _, field := range reflect.ValueOf(Default()).Fields() {
 		if r, ok := field.Interface().(Rate); ok {

@@ -46,6 +46,8 @@ type Answer struct {
 	Claimed bool          // somebody with an account owns the artifact
 	// Feedback is the newest change of the threads about the artifact, for members; 0: there are none.
 	Feedback int64
+	// FeedbackHeld is the number of what a guest wrote last, for members; 0: guests wrote nothing.
+	FeedbackHeld int64
 }
 
 // Share answers the poll of a page that an access link opened and that shows a revision. not_found closes the page. A
@@ -125,10 +127,11 @@ func follows(s readaccess.State, q readaccess.Query) bool {
 // answerTo returns the answer to a page that shows the newest revision, and may go on.
 func answerTo(wait time.Duration, s readaccess.State, q readaccess.Query) Answer {
 	return Answer{
-		Wait:     wait,
-		Follows:  follows(s, q),
-		Claimed:  s.Workspace.Tier() != limits.Ephemeral,
-		Feedback: s.Feedback,
+		Wait:         wait,
+		Follows:      follows(s, q),
+		Claimed:      s.Workspace.Tier() != limits.Ephemeral,
+		Feedback:     s.Feedback,
+		FeedbackHeld: s.FeedbackHeld,
 	}
 }
 

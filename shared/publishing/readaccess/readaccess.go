@@ -40,6 +40,8 @@ type State struct {
 	Artifact  *artifact.Artifact
 	Link      *link.Link
 	Feedback  int64 // the newest change of the threads, if it was asked for; 0: there are none
+	// FeedbackHeld is the number of what a guest wrote last, if it was asked for; 0: guests wrote nothing.
+	FeedbackHeld int64
 }
 
 // Store reads the state of one read.

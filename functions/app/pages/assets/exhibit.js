@@ -55,6 +55,24 @@ export function bytes(n) {
   }).format(n);
 }
 
+let absolute;
+
+// time shows an instant that a stranger's answer has. It throws when that is none.
+export function time(element, text) {
+  absolute ??= new Intl.DateTimeFormat("en-GB", {
+    day: "numeric",
+    month: "short",
+    year: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+    timeZoneName: "short",
+  });
+  const at = new Date(text);
+  element.textContent = absolute.format(at);
+  element.dateTime = at.toISOString();
+  element.title = at.toISOString();
+}
+
 // At the shared origin never allow-same-origin: content that got it could reach other artifacts there.
 const sandbox = "allow-scripts allow-popups allow-popups-to-escape-sandbox allow-downloads";
 

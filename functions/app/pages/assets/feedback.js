@@ -119,7 +119,7 @@ function show(page) {
     range: [at.selectionStart, at.selectionEnd],
   };
   const open = old.querySelector(".fold")?.open;
-  if (Number(fresh.dataset.seq) > Number(old.dataset.seq)) part("feedback-said")?.replaceChildren("The feedback has changed.");
+  if (later(fresh.dataset.seq, old.dataset.seq)) part("feedback-said")?.replaceChildren("The feedback has changed.");
   old.replaceChildren(...fresh.childNodes);
   old.dataset.seq = fresh.dataset.seq;
   if (open && old.querySelector(".fold")) old.querySelector(".fold").open = true;
@@ -128,7 +128,7 @@ function show(page) {
   if (!focus) return;
   const thread = focus.thread && document.getElementById(focus.thread);
   const field = focus.name && thread?.querySelector(`textarea[name="${focus.name}"]`);
-  (field || thread || part("feedback")?.querySelector("summary"))?.focus();
+  (field || thread || part("feedback")?.querySelector("summary") || old).focus();
   if (field) field.setSelectionRange(...focus.range);
 }
 
@@ -136,9 +136,16 @@ function show(page) {
 
 let asking;
 
-// heard refreshes the threads if the newest change is later than the one on show.
-export async function heard(seq) {
-  if (asking || !(Number(seq) > Number(part("threads")?.dataset.seq))) return;
+// later compares two states, each the number of the newest change and that of what a guest wrote last. Both only rise, so that
+// of two states that one read each, one is later.
+function later(told, shown) {
+  const [a, b] = [told, shown].map((state) => (state ?? "").split(".").map(Number));
+  return a.length === 2 && b.length === 2 && a.every((n, i) => n >= b[i]) && a.some((n, i) => n > b[i]);
+}
+
+// heard refreshes the threads if what the server tells is later than what is on show.
+export async function heard(state) {
+  if (asking || !later(state, part("threads")?.dataset.seq)) return;
   asking = true;
   try {
     const answer = await fetch(location.href, { cache: "no-store", redirect: "error", signal: AbortSignal.timeout(patience) });

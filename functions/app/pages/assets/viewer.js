@@ -1,7 +1,7 @@
 // Opens one access link: frames what it resolves to, which the script that stands in the page has asked for already.
 // Everything that arrives was chosen by strangers: it enters the page as text and as checked URLs, never as markup.
 
-import { bytes, contentURL, empty, frame, loaded, outdated, ownURL, part, plain, swap } from "./exhibit.js";
+import { bytes, contentURL, empty, frame, loaded, outdated, ownURL, part, plain, swap, time } from "./exhibit.js";
 
 const stage = document.querySelector("main");
 const { publicId, site } = stage.dataset;
@@ -23,6 +23,7 @@ let ticking; // the timer of the visible view
 function show(name, heading = headings[name]) {
   for (const [key, view] of views) view.hidden = key !== name;
   for (const chrome of ["placard", "drawer", "strip"]) part(chrome).hidden = name !== "artifact";
+  if (name !== "artifact") part("feedback").hidden = true; // guest.js knows whether there is any
   document.title = `${heading} | ${site}`;
 }
 
@@ -121,7 +122,7 @@ async function besides() {
   await loaded();
   document.querySelector("body > iframe")?.remove(); // its connection is in use
   if (live) return;
-  [live] = await Promise.all([import("./live.js"), import("./panel.js")]);
+  [live] = await Promise.all([import("./live.js"), import("./panel.js"), import("./guest.js")]);
   if (seen) tell(seen[at].resolved);
 }
 
@@ -148,6 +149,7 @@ async function follow(blob, resolved) {
       if (claimed && seen[at].resolved.agent_view.ephemeral_tier === true) return open(); // its scripts run now
       shares = answer.headers.get("Vitrine-Follows") !== "revision";
       strip();
+      document.dispatchEvent(new CustomEvent("vitrine:heard"));
     },
     news: async ({ pointer }) => {
       const told = { revision: pointer.revision_id, number: pointer.number };
@@ -254,22 +256,6 @@ function parcel(source, entry) {
   field("name").textContent = plain(entry.path.split("/").at(-1));
   field("kind").textContent = `${entry.content_type.split(";", 1)[0]}, ${bytes(entry.size_bytes)}`;
   field("download").href = source.href;
-}
-
-let absolute;
-function time(element, text) {
-  absolute ??= new Intl.DateTimeFormat("en-GB", {
-    day: "numeric",
-    month: "short",
-    year: "numeric",
-    hour: "2-digit",
-    minute: "2-digit",
-    timeZoneName: "short",
-  });
-  const at = new Date(text);
-  element.textContent = absolute.format(at); // throws when text is no time
-  element.dateTime = at.toISOString();
-  element.title = at.toISOString();
 }
 
 let relative;
