@@ -185,6 +185,7 @@ var states = []state{
 	{name: "unavailable", path: "/dashboard", set: func(s *fakeServices) { s.fail = fault.NewCode(fault.DatabaseUnavailable) }},
 
 	{name: "artifact", path: artifactPage},
+	{name: "artifact-commented", path: artifactPage, set: commented},
 	{name: "artifact-private", path: artifactPage, set: private},
 	{name: "artifact-locked", path: artifactPage, set: locked},
 	{name: "artifact-pinned", path: artifactPage, set: pinned},

@@ -58,6 +58,17 @@ var crashRoutes = []crashRoute{
 	{"let the link take comments", crashComments, happened(append(shown, "access_link.updated")...)},
 	{"write about it", crashRemark, happened(append(shown, "feedback.created")...)},
 	{"address a thread", crashAddress, happened(append(shown, "feedback.created", "feedback.addressed")...)},
+	{"write about it as a member", crashMember("POST", "", contract.CreateThread{Body: "A remark"}),
+		happened(append(shown, "feedback.created", "feedback.created")...)},
+	{"reply and resolve",
+		crashMember("POST", "/THREAD", contract.AnswerThreadAsMember{Reply: "Thanks", State: "resolved"}),
+		happened(append(shown, "feedback.created", "feedback.resolved")...)},
+	{"delete a thread", crashMember("DELETE", "/THREAD", nil),
+		happened(append(shown, "feedback.created", "feedback.deleted")...)},
+	{"delete a message", crashMember("DELETE", "/THREAD/messages/MESSAGE", nil),
+		happened(append(shown, "feedback.created", "feedback.replied", "feedback.message_deleted")...)},
+	{"decide who writes", crashMember("PUT", "-policy", contract.SetFeedbackPolicy{Policy: "off"}),
+		happened(append(shown, "feedback.created", "feedback.policy")...)},
 }
 
 func crashCreate(t *testing.T, _ *harness.FaultEnv, g *wire.Agent) func() wire.Answer {
@@ -136,6 +147,24 @@ func crashAddress(t *testing.T, _ *harness.FaultEnv, g *wire.Agent) func() wire.
 	return func() wire.Answer {
 		return harness.Do(t, g, "POST", g.At.APIURL+harness.FeedbackPath(p.ArtifactID)+"/"+string(thread.ID), answer,
 			"Idempotency-Key", key)
+	}
+}
+
+// crashMember is a request of a member about the threads of an artifact, of which there is one.
+func crashMember(method, path string, body any) func(*testing.T, *harness.FaultEnv, *wire.Agent) func() wire.Answer {
+	return func(t *testing.T, s *harness.FaultEnv, g *wire.Agent) func() wire.Answer {
+		a, key := harness.PublishPage(t, g, "discussed").ArtifactID, wire.NewKey()
+		who, threads := s.AddMember(t, harness.TokenOf(t, g).Workspace), "/v1/web/artifacts/"+string(a)+"/feedback"
+		at := threads + path
+		one := threads + "/" + string(harness.WriteAbout(t, g, a, contract.CreateThread{Body: "A remark"}).ID)
+		if strings.Contains(path, "MESSAGE") {
+			more := contract.AnswerThreadAsMember{Reply: "More"}
+			harness.CallAs[contract.ThreadSummary](t, who, 200, "POST", one, more, harness.KeyHeader()...)
+			last := harness.CallAs[contract.Thread](t, who, 200, "GET", one, nil).Items[1]
+			at = strings.Replace(at, "MESSAGE", string(last.ID), 1)
+		}
+		at = strings.Replace(at, threads+"/THREAD", one, 1)
+		return func() wire.Answer { return harness.TryAs(t, who, method, at, body, "Idempotency-Key", key) }
 	}
 }
 

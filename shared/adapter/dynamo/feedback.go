@@ -129,7 +129,9 @@ func (s Feedback) Threads(
 ) (feedback.Counts, []*feedback.Thread, error) {
 	keys := []key{countsKey(a)}
 	for _, t := range all {
-		keys = append(keys, threadKey(a, t))
+		if t.Valid() { // otherwise it may be longer than a key
+			keys = append(keys, threadKey(a, t))
+		}
 	}
 	f, err := s.all(ctx, keys, true)
 	threads := make([]*feedback.Thread, len(all))
@@ -189,8 +191,11 @@ func (s Feedback) tryList(ctx context.Context, q feedback.Query) (out feedback.L
 		return out, err == nil, err
 	}
 	var places []turn
-	end, examined := q.After, 0
-	err = s.between(ctx, placeKey(q.Artifact, q.After+1), placeKey(q.Artifact, maxSeq), maxExamined, func(i item) bool {
+	end, examined, most := q.After, 0, maxExamined
+	if q.State == "" { // nearly all are wanted
+		most = min(q.Limit+1, most)
+	}
+	err = s.between(ctx, placeKey(q.Artifact, q.After+1), placeKey(q.Artifact, maxSeq), most, func(i item) bool {
 		if len(places) == q.Limit || examined == maxExamined {
 			out.More = true
 			return false

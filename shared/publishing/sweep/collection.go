@@ -353,9 +353,11 @@ func parseEvents(text string) (p account.Position, err error) {
 	return account.Position{At: time.UnixMilli(ms).UTC(), ID: id.Event(name)}, err
 }
 
-// write writes the archive: the manifest and the events first, then the files. It calls read once for each file, in
-// order.
-func (c *collection) write(w io.Writer, at time.Time, read func(tree.File) (archive.Body, error)) error {
+// write writes the archive: the manifest and the events first, then the threads, then the files. It calls discuss once
+// for each artifact with threads, and read once for each file, in order.
+func (c *collection) write(
+	w io.Writer, at time.Time, discuss func(id.Artifact) ([]byte, error), read func(tree.File) (archive.Body, error),
+) error {
 	z := archive.NewWriter(w)
 	manifest, err := c.manifest.Encode()
 	if err == nil {
@@ -365,8 +367,12 @@ func (c *collection) write(w io.Writer, at time.Time, read func(tree.File) (arch
 		err = z.Add(export.EventsName, at, archive.Bytes(c.events.Bytes()))
 	}
 	for _, d := range c.threads {
-		if err == nil {
-			err = z.Add(d.name, at, archive.Bytes(d.text))
+		if err != nil {
+			break
+		}
+		var text []byte
+		if text, err = discuss(d.artifact); err == nil {
+			err = z.Add(d.name, at, archive.Bytes(text))
 		}
 	}
 	for _, f := range c.files {

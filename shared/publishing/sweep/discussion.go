@@ -2,7 +2,6 @@ package sweep
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"vitrine/shared/platform/contract"
@@ -25,29 +24,47 @@ type Discussions interface {
 // threadPage is how many threads one read takes.
 const threadPage = 100
 
-// discussion is the text of a file about the threads of an artifact.
+// discussion is a file about the threads of an artifact. Its text is read again when it is written, because those of a
+// whole archive would fill the memory.
 type discussion struct {
-	name string
-	text []byte
+	name     string
+	artifact id.Artifact
 }
 
 // collectThreads adds the threads of an artifact, if there are any and if there is room.
 func (x *Exporter) collectThreads(
 	ctx context.Context, a *artifact.Artifact, c *collection, out *export.Artifact,
 ) (full bool, err error) {
-	messages, err := x.Threads.AllMessages(ctx, a.ID)
+	text, found, err := x.discussion(ctx, a.ID)
+	if err != nil || !found {
+		return false, err
+	}
+	size := int64(len(text))
+	if c.full(size) {
+		return true, nil
+	}
+	out.Feedback = fmt.Sprintf("artifacts/%s-%s/feedback.json", archive.Slug(a.Title), a.ID)
+	c.threads = append(c.threads, discussion{out.Feedback, a.ID})
+	c.size += size
+	c.count(out.Feedback)
+	return false, nil
+}
+
+// discussion returns the threads of an artifact with all of their messages as JSON, and whether there are any.
+func (x *Exporter) discussion(ctx context.Context, a id.Artifact) (text []byte, found bool, err error) {
+	messages, err := x.Threads.AllMessages(ctx, a)
 	if err != nil {
-		return false, err
+		return nil, false, err
 	}
-	waiting, err := x.Threads.Waiting(ctx, a.ID)
-	if err != nil || len(messages)+len(waiting) == 0 {
-		return false, err
+	waiting, err := x.Threads.Waiting(ctx, a)
+	if err != nil {
+		return nil, false, err
 	}
-	var all []contract.Thread
-	for q := (feedback.Query{Artifact: a.ID, Limit: threadPage}); ; {
+	all := []contract.Thread{}
+	for q := (feedback.Query{Artifact: a, Limit: threadPage}); len(messages) > 0; {
 		l, err := x.Threads.List(ctx, q)
 		if err != nil {
-			return false, err
+			return nil, false, err
 		}
 		for _, t := range l.Threads {
 			said := contract.Rows(messages[t.ID], feedback.Message.Record)
@@ -58,20 +75,10 @@ func (x *Exporter) collectThreads(
 		}
 		q.After = l.Until
 	}
-	if len(all)+len(waiting) == 0 {
-		return false, nil
-	}
-	text, err := json.Marshal(map[string]any{
-		"artifact_id": a.ID,
+	text, err = contract.Encode(map[string]any{
+		"artifact_id": a,
 		"threads":     all,
 		"held":        contract.Rows(waiting, feedback.Held.Record),
 	})
-	if err != nil || c.full(int64(len(text))) {
-		return err == nil, err
-	}
-	out.Feedback = fmt.Sprintf("artifacts/%s-%s/feedback.json", archive.Slug(a.Title), a.ID)
-	c.threads = append(c.threads, discussion{out.Feedback, text})
-	c.size += int64(len(text))
-	c.count(out.Feedback)
-	return false, nil
+	return text, len(all)+len(waiting) > 0, err
 }

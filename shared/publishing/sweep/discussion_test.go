@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -11,10 +12,14 @@ import (
 )
 
 func (f *fakeExports) AllMessages(_ context.Context, a id.Artifact) (map[id.Thread][]feedback.Message, error) {
-	if len(f.order) > 0 && a == f.order[0] {
-		return f.said, nil
+	if len(f.order) == 0 || a != f.order[0] {
+		return nil, nil
 	}
-	return nil, nil
+	f.heard++
+	for _, said := range f.said {
+		said[0].ID = id.Message(fmt.Sprint("msg_", f.heard))
+	}
+	return f.said, nil
 }
 
 func (f *fakeExports) Waiting(context.Context, id.Artifact) ([]feedback.Held, error) { return nil, nil }
@@ -24,6 +29,18 @@ func (f *fakeExports) List(_ context.Context, q feedback.Query) (l feedback.List
 		l.Threads = append(l.Threads, feedback.Thread{ID: t, Artifact: q.Artifact, State: feedback.Open})
 	}
 	return l, nil
+}
+
+// TestThreadsAreNotKeptUntilTheyAreWritten because those of an archive may be as large as its files.
+func TestThreadsAreNotKeptUntilTheyAreWritten(t *testing.T) {
+	x, f := newExporter(t)
+	f.add("One", []string{"a"})
+	f.said = map[id.Thread][]feedback.Message{"thr_1": {{Body: "A remark"}}}
+	f.run(t, x)
+	all, _ := f.manifests(t)
+	if text := entriesOf(t, f.archives[1])[all[0].Artifacts[0].Feedback]; !strings.Contains(text, `"id":"msg_2"`) || f.heard != 2 {
+		t.Errorf("after %d readings, of which the first is for the size, it has %s", f.heard, text)
+	}
 }
 
 func TestThreadsThatHaveNoRoomAreInTheNextArchive(t *testing.T) {

@@ -218,7 +218,11 @@ func (x *Exporter) write(ctx context.Context, one export.Export, c *collection) 
 			return x.Bytes.Open(ctx, c.homes[f.Object.Session], f.Object, 0, f.Size)
 		})
 		defer ahead.stop()
-		return c.write(io.MultiWriter(&sum, w), one.StartedAt, ahead.next)
+		discuss := func(a id.Artifact) ([]byte, error) {
+			text, _, err := x.discussion(ctx, a)
+			return text, err
+		}
+		return c.write(io.MultiWriter(&sum, w), one.StartedAt, discuss, ahead.next)
 	})
 	return export.Volume{Size: sum.size, SHA256: tree.Digest(sum.Sum(nil))}, err
 }

@@ -47,7 +47,8 @@ type fakeExports struct {
 
 	treesRead int
 
-	said map[id.Thread][]feedback.Message // about the first artifact
+	said  map[id.Thread][]feedback.Message // about the first artifact
+	heard int                              // how often they were read; their ids tell
 }
 
 func newExporter(t *testing.T) (*Exporter, *fakeExports) {
