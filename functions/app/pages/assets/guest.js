@@ -5,8 +5,8 @@ import { part, plain, time } from "./exhibit.js";
 import { solve } from "./pow.js";
 
 const drawer = part("feedback");
-const name = document.getElementById("guest-name");
-const first = drawer.querySelector('[data-letter="new"]'); // the form that begins a thread
+let name; // the field for who writes
+let first; // the form that begins a thread
 const { publicId } = document.querySelector("main").dataset;
 const within = (of, field) => of.querySelector(`[data-field="${field}"]`);
 const patience = 20_000;
@@ -98,26 +98,35 @@ async function read() {
     const text = await answer.text();
     const told = JSON.parse(text);
     const none = !told.writes && !told.threads.length && !told.waiting.length;
-    if (!none) await dress();
+    if (!none) await (furnished ??= furnish());
     if (hash !== location.hash) return;
     drawer.hidden = none;
     if (!none && text !== drawn) draw(told);
     drawn = text;
   } catch {
     // no network, or not the answer that we asked for: the next look tells it
+    if (!first) furnished = undefined;
   }
 }
 
-// dress loads the style of the panel, which most links do without.
-let style;
-function dress() {
-  return (style ??= new Promise((done) => {
-    const link = document.createElement("link");
-    link.rel = "stylesheet";
-    link.href = drawer.dataset.sheet;
-    link.onload = link.onerror = done;
-    document.head.append(link);
-  }));
+// furnish loads what is in the panel, and its style, which most links do without.
+let furnished;
+async function furnish() {
+  const answer = await fetch(new URL("guest.html", import.meta.url), { redirect: "error", signal: AbortSignal.timeout(patience) });
+  if (!answer.ok) throw new Error(answer.status);
+  const inside = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const style = document.createElement("link");
+  style.rel = "stylesheet";
+  style.href = new URL("threads.css", import.meta.url);
+  await new Promise((done) => {
+    style.onload = style.onerror = done;
+    document.head.append(style);
+  });
+  drawer.querySelector(".sheet").replaceChildren(...inside.head.childNodes, ...inside.body.childNodes);
+  name = document.getElementById("guest-name");
+  first = drawer.querySelector('[data-letter="new"]');
+  restore(first);
+  offer();
 }
 
 // draw shows what an answer tells, and keeps what is being typed and where.
@@ -301,22 +310,34 @@ function say(form, text, how = "fine") {
   said.textContent = text;
 }
 
-document.addEventListener("vitrine:shown", ({ detail: { agent_view: view } }) => {
-  const options = view.files.filter(({ path }) => path === plain(path)).map(({ path }) => {
+let shown; // the artifact on show
+
+// offer offers its files to write about.
+function offer() {
+  const options = shown.files.filter(({ path }) => path === plain(path)).map(({ path }) => {
     const option = document.createElement("option");
     option.value = path;
     return option;
   });
   first.querySelector("datalist").replaceChildren(...options);
-  if (!written(first)) first.elements.path.value = view.entrypoint;
+  aim(shown.entrypoint);
+}
+
+// aim makes a file the one to write about, unless something is written.
+function aim(path) {
+  if (!written(first)) first.elements.path.value = path;
+}
+
+document.addEventListener("vitrine:shown", ({ detail }) => {
+  shown = detail.agent_view;
+  if (first) offer();
   if (location.hash !== asked || drawer.hidden) look();
 });
 
 // The file on show is the one to write about.
 document.addEventListener("vitrine:moved", () => {
   const at = new URLSearchParams(location.search).get("at")?.split(/[?#]/)[0];
-  const known = [...first.querySelectorAll("option")].some(({ value }) => value === at);
-  if (at && known && !written(first)) first.elements.path.value = at;
+  if (at && first && [...first.querySelectorAll("option")].some(({ value }) => value === at)) aim(at);
 });
 
 document.addEventListener("vitrine:heard", () => {
@@ -324,6 +345,3 @@ document.addEventListener("vitrine:heard", () => {
 });
 
 drawer.addEventListener("toggle", () => drawer.open && look());
-
-introduce();
-restore(first);
