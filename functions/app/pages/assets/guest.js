@@ -78,7 +78,6 @@ function post(path, more) {
   return opening.send(path, { ...link, ...more }, AbortSignal.timeout(patience));
 }
 
-let revision; // on show
 let asked; // the fragment of the address that the threads on show belong to
 let drawn; // the answer on show
 let looked = 0; // when it was asked for
@@ -244,7 +243,7 @@ function letterOf(form) {
   const { about, path, from, to, quote, body } = values(form);
   const letter = { name: name.value.trim(), body };
   if (form !== first) return { ...letter, thread_id: form.dataset.letter };
-  Object.assign(letter, { revision_id: revision, anchor: { kind: about } });
+  letter.anchor = { kind: about };
   if (about === "artifact") return letter;
   letter.path = path.trim();
   if (!letter.path) throw new Error("Name the file that it is about.");
@@ -303,7 +302,6 @@ function say(form, text, how = "fine") {
 }
 
 document.addEventListener("vitrine:shown", ({ detail: { agent_view: view } }) => {
-  revision = view.revision_id;
   const options = view.files.filter(({ path }) => path === plain(path)).map(({ path }) => {
     const option = document.createElement("option");
     option.value = path;
