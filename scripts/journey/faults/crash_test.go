@@ -69,6 +69,12 @@ var crashRoutes = []crashRoute{
 		happened(append(shown, "feedback.created", "feedback.replied", "feedback.message_deleted")...)},
 	{"decide who writes", crashMember("PUT", "-policy", contract.SetFeedbackPolicy{Policy: "off"}),
 		happened(append(shown, "feedback.created", "feedback.policy")...)},
+	{"write as a guest", crashLetter,
+		happened(append(shown, "feedback.policy", "access_link.updated", "feedback.held")...)},
+	{"let through", crashHeld("let_through"),
+		happened(append(shown, "feedback.policy", "access_link.updated", "feedback.held", "feedback.let_through")...)},
+	{"drop", crashHeld("drop"),
+		happened(append(shown, "feedback.policy", "access_link.updated", "feedback.held", "feedback.dropped")...)},
 }
 
 func crashCreate(t *testing.T, _ *harness.FaultEnv, g *wire.Agent) func() wire.Answer {
@@ -165,6 +171,32 @@ func crashMember(method, path string, body any) func(*testing.T, *harness.FaultE
 		}
 		at = strings.Replace(at, threads+"/THREAD", one, 1)
 		return func() wire.Answer { return harness.TryAs(t, who, method, at, body, "Idempotency-Key", key) }
+	}
+}
+
+// admitted publishes an artifact about which guests may write.
+func admitted(t *testing.T, s *harness.FaultEnv, g *wire.Agent) (*harness.Member, harness.Guest, id.Artifact) {
+	a, w := harness.PublishPage(t, g, "discussed").ArtifactID, harness.TokenOf(t, g).Workspace
+	s.Update(t, "W#"+string(w), "META", map[string]any{"claimed_at": s.Options.Now()})
+	who := s.AddMember(t, w)
+	return who, harness.Admit(t, who, g, a), a
+}
+
+func crashLetter(t *testing.T, s *harness.FaultEnv, g *wire.Agent) func() wire.Answer {
+	_, guest, _ := admitted(t, s, g)
+	key := wire.NewKey()
+	return func() wire.Answer { return s.SendLetter(t, guest, key, "", "Which unit?") }
+}
+
+// crashHeld is what a member decides about a letter.
+func crashHeld(decision string) func(*testing.T, *harness.FaultEnv, *wire.Agent) func() wire.Answer {
+	return func(t *testing.T, s *harness.FaultEnv, g *wire.Agent) func() wire.Answer {
+		who, guest, a := admitted(t, s, g)
+		var sent harness.SentLetter
+		harness.Decode(t, s.SendLetter(t, guest, wire.NewKey(), "", "Which unit?"), &sent)
+		at, key := "/v1/web/artifacts/"+string(a)+"/feedback/"+string(sent.ThreadID), wire.NewKey()
+		act := contract.AnswerThreadAsMember{Held: decision, Seen: 1}
+		return func() wire.Answer { return harness.TryAs(t, who, "POST", at, act, "Idempotency-Key", key) }
 	}
 }
 
