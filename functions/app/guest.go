@@ -86,7 +86,7 @@ func sentLetter(w http.ResponseWriter, r *http.Request) (feedback.Letter, error)
 	var challenge *contract.Challenge
 	var counter uint64
 	for name, to := range map[string]any{
-		"name": &l.Name, "key": &l.Key, "thread_id": &l.Thread, "body": &l.Body, "path": &l.Path,
+		"name": &l.Name, "key": &l.Key, "thread_id": &l.Thread, "body": &l.Body, "revision_id": &l.Revision, "path": &l.Path,
 		"anchor": &anchor, "challenge": &challenge, "counter": &counter,
 	} {
 		if value, sent := members[name]; sent {

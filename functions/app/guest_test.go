@@ -31,9 +31,9 @@ func TestALetterOfAGuestIsTaken(t *testing.T) {
 			`"name":"Grace","key":"k1","body":"Which unit?","path":"a.csv","anchor":{"kind":"lines","from":3,"to":5}`,
 			feedback.Letter{Name: "Grace", Key: "k1", Remark: feedback.Remark{Body: "Which unit?", Path: "a.csv", Anchor: lines}},
 		},
-		"about a quote": {
-			`"name":"Grace","body":"x","path":"a.md","anchor":{"kind":"text","exact":"low tide"}`,
-			feedback.Letter{Name: "Grace", Remark: feedback.Remark{Body: "x", Path: "a.md", Anchor: quote}},
+		"about a revision": {
+			`"name":"Grace","body":"x","path":"a.md","revision_id":"` + oldID + `","anchor":{"kind":"text","exact":"low tide"}`,
+			feedback.Letter{Name: "Grace", Remark: feedback.Remark{Body: "x", Path: "a.md", Revision: oldID, Anchor: quote}},
 		},
 		"a reply": {
 			`"token":"` + guestToken + `","name":"Grace","body":"Yes","thread_id":"` + openThread + `","more":[1]`,

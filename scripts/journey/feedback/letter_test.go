@@ -80,7 +80,7 @@ type seen struct {
 		Own      bool
 		Messages []struct{ Author, Trust, Text string }
 	}
-	Waiting []struct{ Text string }
+	Waiting []struct{ Messages []struct{ Text string } }
 }
 
 func (c *correspondence) sees(t *testing.T, token string) (out seen) {
@@ -114,7 +114,7 @@ func TestWordsOfAGuestReachAgentsWhenAMemberLetsThemThrough(t *testing.T) {
 	t.Parallel()
 	c := newCorrespondence(t)
 	first := c.send(t, letter{"path": "index.html", "anchor": letter{"kind": "text", "exact": "shared"}})
-	if !first.Held || c.sees(t, first.Token).Waiting[0].Text != "Which unit?" {
+	if !first.Held || c.sees(t, first.Token).Waiting[0].Messages[0].Text != "Which unit?" {
 		t.Fatalf("the guest has %+v", first)
 	}
 	if other := c.sees(t, ""); len(other.Waiting)+len(other.Threads) > 0 || !other.Writes {

@@ -252,7 +252,7 @@ function letterOf(form) {
   const { about, path, from, to, quote, body } = values(form);
   const letter = { name: name.value.trim(), body };
   if (form !== first) return { ...letter, thread_id: form.dataset.letter };
-  letter.anchor = { kind: about };
+  Object.assign(letter, { revision_id: shown.revision_id, anchor: { kind: about } });
   if (about === "artifact") return letter;
   letter.path = path.trim();
   if (!letter.path) throw new Error("Name the file that it is about.");
@@ -287,18 +287,18 @@ async function send(form, letter, work) {
     throw new Error("This could not be sent. Your words are kept: try again in a moment.");
   }
   if (answer.ok) return told;
-  if (!told.challenge || work) throw new Error(refusal(answer, told.error));
+  if (!told.challenge || work) throw new Error(refusal(answer, told.error, letter));
   say(form, "Many people write just now. Your browser solves a task first…");
   return send(form, letter, { challenge: told.challenge, counter: await solve(told.challenge) });
 }
 
-function refusal({ status, headers }, { code, message }) {
+function refusal({ status, headers }, { code, message }, { path }) {
   if (code === "pow_invalid") return "The check by your browser took too long. Send it again.";
   const minutes = Math.ceil((Number(headers.get("Retry-After")) || 60) / 60);
   const known = {
     400: message,
-    404: "This link takes no more feedback. Your words are kept as long as this tab is open.",
-    409: "This was not taken: the thread is resolved, or too much waits already. Your words are kept.",
+    404: `${path ? "There is no such file" : "The thread is gone"}, or this link takes no more feedback. Your words are kept.`,
+    409: `${message} Your words are kept.`,
     429: `Too much is written through this link just now. Send it again in ${minutes === 1 ? "a minute" : `${minutes} minutes`}.`,
   };
   return known[status] ?? "This could not be sent. Your words are kept: try again in a moment.";
