@@ -165,8 +165,8 @@ type talkMessage struct {
 	Deleted bool          `json:"deleted,omitempty"`
 }
 
-// correspondence tells what a guest may see. It is empty for a link that takes no feedback, as most do, and for one that does not
-// open, of which the page learns by its polls.
+// correspondence tells what a guest may see. It is empty for a link that takes no feedback, as most do, and for one that
+// does not open, of which the page learns by its polls.
 func (h *Host) correspondence(w http.ResponseWriter, r *http.Request) error {
 	members, err := readObject(w, r, limits.FormBody)
 	if err != nil {

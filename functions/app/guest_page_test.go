@@ -18,7 +18,11 @@ import (
 )
 
 // openLetters opens the panel of a guest with everything that folds.
-const openLetters = `((d) => (d.open = true, d.querySelectorAll(".fold").forEach((f) => f.open = true), true))(document.querySelector('[data-part="feedback"]'))`
+const openLetters = `((drawer) => {
+	drawer.open = true;
+	drawer.querySelectorAll(".fold").forEach((fold) => fold.open = true);
+	return true;
+})(document.querySelector('[data-part="feedback"]'))`
 
 const letterForm = `[data-letter="new"]`
 
@@ -173,7 +177,8 @@ func TestAGuestIsKnownByATokenOfTheTab(t *testing.T) {
 		first.Token != "" || second.Key == first.Key {
 		t.Errorf("sent %+v, then %+v", first, second)
 	}
-	if got := browser.Eval[string](&p.Document, "localStorage.length + Object.keys(sessionStorage).filter((k) => k.includes('draft'))"); got != "0" {
+	const kept = `localStorage.length + Object.keys(sessionStorage).filter((key) => key.includes("draft"))`
+	if got := browser.Eval[string](&p.Document, kept); got != "0" {
 		t.Errorf("the browser keeps %q", got)
 	}
 	expect.Lacks(t, "the log", g.lines.String(), guestToken, blob)

@@ -112,7 +112,8 @@ async function read() {
 // furnish loads what is in the panel, and its style, which most links do without.
 let furnished;
 async function furnish() {
-  const answer = await fetch(new URL("guest.html", import.meta.url), { redirect: "error", signal: AbortSignal.timeout(patience) });
+  const signal = AbortSignal.timeout(patience);
+  const answer = await fetch(new URL("guest.html", import.meta.url), { redirect: "error", signal });
   if (!answer.ok) throw new Error(answer.status);
   const inside = new DOMParser().parseFromString(await answer.text(), "text/html");
   const style = document.createElement("link");
@@ -140,10 +141,9 @@ function draw({ writes, threads, waiting }) {
   part("feedback-count").textContent = open ? `${open} open` : "";
   if (drawn !== undefined) part("feedback-said").textContent = "The feedback has changed.";
   introduce();
-  list.replaceChildren(
-    ...group("Waiting", "Nobody else sees this until the people who shared the artifact let it through.", waiting.map((thread) => talk(thread, writes))),
-    ...group("Threads", "", threads.map((thread) => talk(thread, writes))),
-  );
+  const rows = (all) => all.map((thread) => talk(thread, writes));
+  const note = "Nobody else sees this until the people who shared the artifact let it through.";
+  list.replaceChildren(...group("Waiting", note, rows(waiting)), ...group("Threads", "", rows(threads)));
   for (const form of list.querySelectorAll("form")) restore(form);
   if (!focus) return;
   const thread = focus.thread && document.getElementById(focus.thread);
@@ -271,7 +271,8 @@ function keyOf(form, letter) {
   const draft = kept(draftOf(form));
   const text = JSON.stringify(letter);
   if (draft?.letter === text) return draft.key;
-  const key = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const random = crypto.getRandomValues(new Uint8Array(16));
+  const key = Array.from(random, (byte) => byte.toString(16).padStart(2, "0")).join("");
   keep(draftOf(form), { values: values(form), letter: text, key });
   return key;
 }
@@ -295,11 +296,13 @@ async function send(form, letter, work) {
 function refusal({ status, headers }, { code, message }, { path }) {
   if (code === "pow_invalid") return "The check by your browser took too long. Send it again.";
   const minutes = Math.ceil((Number(headers.get("Retry-After")) || 60) / 60);
+  const wait = minutes === 1 ? "a minute" : `${minutes} minutes`;
+  const gone = path ? "There is no such file" : "The thread is gone";
   const known = {
     400: message,
-    404: `${path ? "There is no such file" : "The thread is gone"}, or this link takes no more feedback. Your words are kept.`,
+    404: `${gone}, or this link takes no more feedback. Your words are kept.`,
     409: `${message} Your words are kept.`,
-    429: `Too much is written through this link just now. Send it again in ${minutes === 1 ? "a minute" : `${minutes} minutes`}.`,
+    429: `Too much is written through this link just now. Send it again in ${wait}.`,
   };
   return known[status] ?? "This could not be sent. Your words are kept: try again in a moment.";
 }
