@@ -80,7 +80,7 @@ type seen struct {
 		Own      bool
 		Messages []struct{ Author, Trust, Text string }
 	}
-	Waiting []struct{ Text string }
+	Waiting []struct{ Messages []struct{ Text string } }
 }
 
 func (c *correspondence) sees(t *testing.T, token string) (out seen) {
@@ -114,7 +114,7 @@ func TestWordsOfAGuestReachAgentsWhenAMemberLetsThemThrough(t *testing.T) {
 	t.Parallel()
 	c := newCorrespondence(t)
 	first := c.send(t, letter{"path": "index.html", "anchor": letter{"kind": "text", "exact": "shared"}})
-	if !first.Held || c.sees(t, first.Token).Waiting[0].Text != "Which unit?" {
+	if !first.Held || c.sees(t, first.Token).Waiting[0].Messages[0].Text != "Which unit?" {
 		t.Fatalf("the guest has %+v", first)
 	}
 	if other := c.sees(t, ""); len(other.Waiting)+len(other.Threads) > 0 || !other.Writes {
@@ -229,7 +229,6 @@ func TestLettersAreRefused(t *testing.T) {
 		"a token of another form":      {letter{"token": "me"}, 400, fault.InvalidRequest},
 		"a quote that is not there":    {letter{"path": "index.html", "anchor": letter{"kind": "text", "exact": "no"}}, 400, fault.InvalidRequest},
 		"a file that is not there":     {letter{"path": "none.html"}, 404, fault.NotFound},
-		"another revision":             {letter{"revision_id": id.NewRevision()}, 409, fault.FeedbackConflict},
 		"a forged thread":              {letter{"thread_id": "thr_x"}, 404, fault.NotFound},
 		"an unknown thread":            {letter{"thread_id": id.NewThread()}, 404, fault.NotFound},
 		"an agent's thread":            {letter{"thread_id": agents.ID}, 404, fault.NotFound},
