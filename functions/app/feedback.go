@@ -28,11 +28,12 @@ const feedbackAnswer = 8 * time.Second
 // feedbackRoutes show members what is written about an artifact, and write.
 func (h *Host) feedbackRoutes() []route {
 	const remove, removeMessage = oneThread + "/delete", oneThread + "/messages/{messageId}/delete"
-	write := func(handle formHandler) members {
-		m := changeArtifacts(credential.Publish, handle)
+	changes := func(right credential.Scope, handle formHandler) members {
+		m := changeArtifacts(right, handle)
 		m.limit = feedbackAnswer
 		return m
 	}
+	write := func(handle formHandler) members { return changes(credential.Publish, handle) }
 	return append(noReferrer(
 		route{method: "GET", path: inboxPath, handle: seeArtifacts(resetCursor(h.inbox))},
 		route{method: "GET", path: feedbackPath, handle: seeArtifacts(resetCursor(h.feedback))},
@@ -45,7 +46,7 @@ func (h *Host) feedbackRoutes() []route {
 		{method: "POST", path: remove, handle: write(h.deleteThread)},
 		question(removeMessage, oneArtifact, members{page: h.askDeleteMessage, right: credential.Publish}),
 		{method: "POST", path: removeMessage, handle: write(h.deleteMessage)},
-		{method: "POST", path: oneArtifact + "/feedback-policy", handle: changeArtifacts(credential.Admin, h.setFeedback)},
+		{method: "POST", path: oneArtifact + "/feedback-policy", handle: changes(credential.Admin, h.setFeedback)},
 	}...)
 }
 

@@ -86,7 +86,7 @@ func sentLetter(w http.ResponseWriter, r *http.Request) (feedback.Letter, error)
 	var challenge *contract.Challenge
 	var counter uint64
 	for name, to := range map[string]any{
-		"name": &l.Name, "key": &l.Key, "thread_id": &l.Thread, "body": &l.Body, "path": &l.Path,
+		"name": &l.Name, "key": &l.Key, "thread_id": &l.Thread, "body": &l.Body, "revision_id": &l.Revision, "path": &l.Path,
 		"anchor": &anchor, "challenge": &challenge, "counter": &counter,
 	} {
 		if value, sent := members[name]; sent {
@@ -165,8 +165,8 @@ type talkMessage struct {
 	Deleted bool          `json:"deleted,omitempty"`
 }
 
-// correspondence tells what a guest may see. It is empty for a link that takes no feedback, as most do, and for one that does not
-// open, of which the page learns by its polls.
+// correspondence tells what a guest may see. It is empty for a link that takes no feedback, as most do, and for one that
+// does not open, of which the page learns by its polls.
 func (h *Host) correspondence(w http.ResponseWriter, r *http.Request) error {
 	members, err := readObject(w, r, limits.FormBody)
 	if err != nil {

@@ -18,7 +18,11 @@ import (
 )
 
 // openLetters opens the panel of a guest with everything that folds.
-const openLetters = `((d) => (d.open = true, d.querySelectorAll(".fold").forEach((f) => f.open = true), true))(document.querySelector('[data-part="feedback"]'))`
+const openLetters = `((drawer) => {
+	drawer.open = true;
+	drawer.querySelectorAll(".fold").forEach((fold) => fold.open = true);
+	return true;
+})(document.querySelector('[data-part="feedback"]'))`
 
 const letterForm = `[data-letter="new"]`
 
@@ -125,9 +129,10 @@ func TestAGuestWritesByKeyboard(t *testing.T) {
 	p.Press(kb.Enter)
 	p.WaitText("Sent. It waits until the people who shared the artifact let it through.")
 	want := feedback.Remark{
-		Body:   "Which tide?",
-		Path:   "report.html",
-		Anchor: feedback.Anchor{Kind: feedback.OnText, Exact: "low tide"},
+		Body:     "Which tide?",
+		Revision: newestID,
+		Path:     "report.html",
+		Anchor:   feedback.Anchor{Kind: feedback.OnText, Exact: "low tide"},
 	}
 	if got := g.guests.sent(); got.Remark != want || got.Name != "Grace" || got.Token != "" || got.Blob != blob {
 		t.Errorf("sent %+v", got)
@@ -172,7 +177,8 @@ func TestAGuestIsKnownByATokenOfTheTab(t *testing.T) {
 		first.Token != "" || second.Key == first.Key {
 		t.Errorf("sent %+v, then %+v", first, second)
 	}
-	if got := browser.Eval[string](&p.Document, "localStorage.length + Object.keys(sessionStorage).filter((k) => k.includes('draft'))"); got != "0" {
+	const kept = `localStorage.length + Object.keys(sessionStorage).filter((key) => key.includes("draft"))`
+	if got := browser.Eval[string](&p.Document, kept); got != "0" {
 		t.Errorf("the browser keeps %q", got)
 	}
 	expect.Lacks(t, "the log", g.lines.String(), guestToken, blob)
@@ -202,9 +208,9 @@ func TestALetterThatIsNotTakenStaysADraft(t *testing.T) {
 	p.Click(`label[for="about-artifact"]`)
 	for says, err := range map[string]error{
 		"The last line is 3.":                    fault.New(fault.InvalidRequest, "anchor_not_found: the last line is 3"),
-		"the thread is resolved, or too much":    fault.New(fault.FeedbackConflict, "100 wait"),
+		"100 wait. Your words are kept.":         fault.New(fault.FeedbackConflict, "100 wait"),
 		"Send it again in 2 minutes.":            fault.NewCode(fault.RateLimitedActor).After(2 * time.Minute),
-		"This link takes no more feedback. Your": fault.New(fault.NotFound, "no"),
+		"this link takes no more feedback. Your": fault.New(fault.NotFound, "no"),
 		"try again in a moment":                  fault.NewCode(fault.DatabaseUnavailable),
 		"took too long":                          fault.NewCode(fault.PowInvalid),
 	} {

@@ -31,9 +31,9 @@ func TestALetterOfAGuestIsTaken(t *testing.T) {
 			`"name":"Grace","key":"k1","body":"Which unit?","path":"a.csv","anchor":{"kind":"lines","from":3,"to":5}`,
 			feedback.Letter{Name: "Grace", Key: "k1", Remark: feedback.Remark{Body: "Which unit?", Path: "a.csv", Anchor: lines}},
 		},
-		"about a quote": {
-			`"name":"Grace","body":"x","path":"a.md","anchor":{"kind":"text","exact":"low tide"}`,
-			feedback.Letter{Name: "Grace", Remark: feedback.Remark{Body: "x", Path: "a.md", Anchor: quote}},
+		"about a revision": {
+			`"name":"Grace","body":"x","path":"a.md","revision_id":"` + oldID + `","anchor":{"kind":"text","exact":"low tide"}`,
+			feedback.Letter{Name: "Grace", Remark: feedback.Remark{Body: "x", Path: "a.md", Revision: oldID, Anchor: quote}},
 		},
 		"a reply": {
 			`"token":"` + guestToken + `","name":"Grace","body":"Yes","thread_id":"` + openThread + `","more":[1]`,
@@ -82,13 +82,14 @@ func TestALetterThatIsMalformedReachesNobody(t *testing.T) {
 }
 
 func TestALetterThatIsRefusedSaysWhatToDo(t *testing.T) {
+	missing := fault.New(fault.InvalidRequest, "anchor_not_found: the last line is 3")
 	for name, c := range map[string]struct {
 		err    error
 		status int
 		says   []string
 		wait   string
 	}{
-		"not there":  {fault.New(fault.InvalidRequest, "anchor_not_found: the last line is 3"), 400, []string{`"The last line is 3."`}, ""},
+		"not there":  {missing, 400, []string{`"The last line is 3."`}, ""},
 		"too much":   {fault.New(fault.FeedbackConflict, "the thread is resolved"), 409, []string{`"feedback_conflict"`}, ""},
 		"too often":  {fault.NewCode(fault.RateLimitedActor).After(time.Minute), 429, []string{`"rate_limited_actor"`}, "60"},
 		"a closed":   {fault.New(fault.NotFound, "revoked %s", blob), 404, []string{`"code":"not_found"`}, ""},

@@ -26,8 +26,8 @@ const (
 	drop       = "drop"
 )
 
-// addHeld adds what guests wrote that waits for a member. It is read after the counts in p, so that a page whose counts are
-// old shows more than they say and not less.
+// addHeld adds what guests wrote that waits for a member. It is read after the counts in p, so that a page whose counts
+// are old shows more than they say and not less.
 func (h *Host) addHeld(ctx context.Context, v browserSession, a *artifact.Artifact, p *pages.Feedback) error {
 	if p.Held == 0 {
 		return nil
@@ -118,8 +118,8 @@ const (
 // doneTo says what a form did to threads.
 var doneTo = map[string]string{"resolve": "resolved", letThrough: "let through", drop: "dropped"}
 
-// changeChosen changes each chosen thread by a command of its own, and says to how many it was done and to which not. All
-// commands have the idempotency key of the form, so that a form that is sent again finds what was done.
+// changeChosen changes each chosen thread by a command of its own, and says to how many it was done and to which not.
+// All commands have the idempotency key of the form, so that a form that is sent again finds what was done.
 func (h *Host) changeChosen(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 	a, err := h.Artifacts.Find(r.Context(), v.Actor, pathArtifact(r))
 	if err != nil {

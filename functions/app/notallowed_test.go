@@ -64,6 +64,8 @@ var openRoutes = map[string]string{
 	"GET /agents.md":                           forAll,
 	"GET " + keepPath:                          "the sign-in before it was judged",
 	"POST " + keepPath:                         "the sign-in before it was judged",
+	"POST " + lettersPath:                      "guests write without an account",
+	"POST " + talksPath:                        "guests write without an account",
 	"GET /report":                              "anybody may report abuse",
 	"POST /report":                             "anybody may report abuse",
 	"GET /api/auth/sign-in":                    "the callback judges",

@@ -84,9 +84,6 @@ var Abouts = []Choice{{"artifact", "this artifact"}, {"file", "a file"}, {"lines
 // Abouts returns the choices of the form.
 func (Feedback) Abouts() []Choice { return Abouts }
 
-// Feedback returns the form of a guest, which a script fills in and sends.
-func (Viewer) Feedback() Feedback { return Feedback{Draft: Draft{About: Abouts[0].Code}} }
-
 // Thread is one remark with its replies.
 type Thread struct {
 	Artifact, ID string

@@ -101,7 +101,7 @@ func places(page *template.Template) *sync.Pool {
 // shared are the templates of the layout and of parts of pages.
 var shared = []string{
 	"layout.html", "parts.html", "panel.html", "strip.html", "admin-parts.html", "export.html", "delete-section.html",
-	"upload.html", "threads.html",
+	"upload.html", "threads.html", "remark.html",
 }
 
 // parse parses the layout, the shared parts and each page, and returns the pages by name.
@@ -143,9 +143,10 @@ type Asset struct {
 }
 
 var types = map[string]string{
-	".css": "text/css; charset=utf-8",
-	".js":  "text/javascript; charset=utf-8",
-	".svg": "image/svg+xml",
+	".css":  "text/css; charset=utf-8",
+	".html": "text/html; charset=utf-8",
+	".js":   "text/javascript; charset=utf-8",
+	".svg":  "image/svg+xml",
 }
 
 var assets, build = load()
@@ -159,6 +160,9 @@ func load() (map[string]Asset, string) {
 		if body, err = files.ReadFile("assets/" + e.Name()); err != nil {
 			break
 		}
+		if path.Ext(e.Name()) == ".html" {
+			body = part(body)
+		}
 		body = terse(body)
 		fmt.Fprintf(sum, "%s %d\n%s", e.Name(), len(body), body)
 		all[e.Name()] = Asset{types[path.Ext(e.Name())], body}
@@ -167,6 +171,17 @@ func load() (map[string]Asset, string) {
 		panic(err) // the files are part of the program
 	}
 	return all, hex.EncodeToString(sum.Sum(nil)[:8])
+}
+
+// part renders the part of a page that guest.js adds, so that the pages of links without feedback are small.
+func part(source []byte) []byte {
+	t := template.Must(template.ParseFS(files, "templates/remark.html"))
+	var b bytes.Buffer
+	err := template.Must(t.Parse(string(source))).Execute(&b, Feedback{Draft: Draft{About: Abouts[0].Code}})
+	if err != nil {
+		panic(err) // the files are part of the program
+	}
+	return b.Bytes()
 }
 
 // Build returns the hash in the path of every asset, so that changed bytes have a new path.

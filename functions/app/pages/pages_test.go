@@ -51,7 +51,7 @@ func TestAssets(t *testing.T) {
 	for _, name := range []string{
 		"vitrine.css", "viewer.js", "exhibit.js", "live.js", "private.js", "panel.js", "claim.js", "forms.js", "decision.js",
 		"icon.svg", "report.js", "since.js", "publish.js", "choose.js", "transfer.js", "sha256.js", "title.js",
-		"ignore.js", "leak.js", "feedback.js", "guest.js", "pow.js", "threads.css",
+		"ignore.js", "leak.js", "feedback.js", "guest.js", "guest.html", "pow.js", "threads.css",
 	} {
 		a, ok := FindAsset(name)
 		if !ok || a.Type == "" || len(a.Body) == 0 {
@@ -61,7 +61,7 @@ func TestAssets(t *testing.T) {
 			t.Errorf("AssetPath(%s) = %q, %v", name, path, err)
 		}
 	}
-	if len(assets) != 23 {
+	if len(assets) != 24 {
 		t.Errorf("%d assets, want those above", len(assets))
 	}
 	if _, err := AssetPath("none.css"); err == nil {

@@ -5,8 +5,8 @@ import { part, plain, time } from "./exhibit.js";
 import { solve } from "./pow.js";
 
 const drawer = part("feedback");
-const name = document.getElementById("guest-name");
-const first = drawer.querySelector('[data-letter="new"]'); // the form that begins a thread
+let name; // the field for who writes
+let first; // the form that begins a thread
 const { publicId } = document.querySelector("main").dataset;
 const within = (of, field) => of.querySelector(`[data-field="${field}"]`);
 const patience = 20_000;
@@ -98,26 +98,36 @@ async function read() {
     const text = await answer.text();
     const told = JSON.parse(text);
     const none = !told.writes && !told.threads.length && !told.waiting.length;
-    if (!none) await dress();
+    if (!none) await (furnished ??= furnish());
     if (hash !== location.hash) return;
     drawer.hidden = none;
     if (!none && text !== drawn) draw(told);
     drawn = text;
   } catch {
     // no network, or not the answer that we asked for: the next look tells it
+    if (!first) furnished = undefined;
   }
 }
 
-// dress loads the style of the panel, which most links do without.
-let style;
-function dress() {
-  return (style ??= new Promise((done) => {
-    const link = document.createElement("link");
-    link.rel = "stylesheet";
-    link.href = drawer.dataset.sheet;
-    link.onload = link.onerror = done;
-    document.head.append(link);
-  }));
+// furnish loads what is in the panel, and its style, which most links do without.
+let furnished;
+async function furnish() {
+  const signal = AbortSignal.timeout(patience);
+  const answer = await fetch(new URL("guest.html", import.meta.url), { redirect: "error", signal });
+  if (!answer.ok) throw new Error(answer.status);
+  const inside = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const style = document.createElement("link");
+  style.rel = "stylesheet";
+  style.href = new URL("threads.css", import.meta.url);
+  await new Promise((done) => {
+    style.onload = style.onerror = done;
+    document.head.append(style);
+  });
+  drawer.querySelector(".sheet").replaceChildren(...inside.head.childNodes, ...inside.body.childNodes);
+  name = document.getElementById("guest-name");
+  first = drawer.querySelector('[data-letter="new"]');
+  restore(first);
+  offer();
 }
 
 // draw shows what an answer tells, and keeps what is being typed and where.
@@ -131,10 +141,9 @@ function draw({ writes, threads, waiting }) {
   part("feedback-count").textContent = open ? `${open} open` : "";
   if (drawn !== undefined) part("feedback-said").textContent = "The feedback has changed.";
   introduce();
-  list.replaceChildren(
-    ...group("Waiting", "Nobody else sees this until the people who shared the artifact let it through.", waiting.map((thread) => talk(thread, writes))),
-    ...group("Threads", "", threads.map((thread) => talk(thread, writes))),
-  );
+  const rows = (all) => all.map((thread) => talk(thread, writes));
+  const note = "Nobody else sees this until the people who shared the artifact let it through.";
+  list.replaceChildren(...group("Waiting", note, rows(waiting)), ...group("Threads", "", rows(threads)));
   for (const form of list.querySelectorAll("form")) restore(form);
   if (!focus) return;
   const thread = focus.thread && document.getElementById(focus.thread);
@@ -243,7 +252,7 @@ function letterOf(form) {
   const { about, path, from, to, quote, body } = values(form);
   const letter = { name: name.value.trim(), body };
   if (form !== first) return { ...letter, thread_id: form.dataset.letter };
-  letter.anchor = { kind: about };
+  Object.assign(letter, { revision_id: shown.revision_id, anchor: { kind: about } });
   if (about === "artifact") return letter;
   letter.path = path.trim();
   if (!letter.path) throw new Error("Name the file that it is about.");
@@ -262,7 +271,8 @@ function keyOf(form, letter) {
   const draft = kept(draftOf(form));
   const text = JSON.stringify(letter);
   if (draft?.letter === text) return draft.key;
-  const key = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const random = crypto.getRandomValues(new Uint8Array(16));
+  const key = Array.from(random, (byte) => byte.toString(16).padStart(2, "0")).join("");
   keep(draftOf(form), { values: values(form), letter: text, key });
   return key;
 }
@@ -278,19 +288,21 @@ async function send(form, letter, work) {
     throw new Error("This could not be sent. Your words are kept: try again in a moment.");
   }
   if (answer.ok) return told;
-  if (!told.challenge || work) throw new Error(refusal(answer, told.error));
+  if (!told.challenge || work) throw new Error(refusal(answer, told.error, letter));
   say(form, "Many people write just now. Your browser solves a task first…");
   return send(form, letter, { challenge: told.challenge, counter: await solve(told.challenge) });
 }
 
-function refusal({ status, headers }, { code, message }) {
+function refusal({ status, headers }, { code, message }, { path }) {
   if (code === "pow_invalid") return "The check by your browser took too long. Send it again.";
   const minutes = Math.ceil((Number(headers.get("Retry-After")) || 60) / 60);
+  const wait = minutes === 1 ? "a minute" : `${minutes} minutes`;
+  const gone = path ? "There is no such file" : "The thread is gone";
   const known = {
     400: message,
-    404: "This link takes no more feedback. Your words are kept as long as this tab is open.",
-    409: "This was not taken: the thread is resolved, or too much waits already. Your words are kept.",
-    429: `Too much is written through this link just now. Send it again in ${minutes === 1 ? "a minute" : `${minutes} minutes`}.`,
+    404: `${gone}, or this link takes no more feedback. Your words are kept.`,
+    409: `${message} Your words are kept.`,
+    429: `Too much is written through this link just now. Send it again in ${wait}.`,
   };
   return known[status] ?? "This could not be sent. Your words are kept: try again in a moment.";
 }
@@ -301,22 +313,34 @@ function say(form, text, how = "fine") {
   said.textContent = text;
 }
 
-document.addEventListener("vitrine:shown", ({ detail: { agent_view: view } }) => {
-  const options = view.files.filter(({ path }) => path === plain(path)).map(({ path }) => {
+let shown; // the artifact on show
+
+// offer offers its files to write about.
+function offer() {
+  const options = shown.files.filter(({ path }) => path === plain(path)).map(({ path }) => {
     const option = document.createElement("option");
     option.value = path;
     return option;
   });
   first.querySelector("datalist").replaceChildren(...options);
-  if (!written(first)) first.elements.path.value = view.entrypoint;
+  aim(shown.entrypoint);
+}
+
+// aim makes a file the one to write about, unless something is written.
+function aim(path) {
+  if (!written(first)) first.elements.path.value = path;
+}
+
+document.addEventListener("vitrine:shown", ({ detail }) => {
+  shown = detail.agent_view;
+  if (first) offer();
   if (location.hash !== asked || drawer.hidden) look();
 });
 
 // The file on show is the one to write about.
 document.addEventListener("vitrine:moved", () => {
   const at = new URLSearchParams(location.search).get("at")?.split(/[?#]/)[0];
-  const known = [...first.querySelectorAll("option")].some(({ value }) => value === at);
-  if (at && known && !written(first)) first.elements.path.value = at;
+  if (at && first && [...first.querySelectorAll("option")].some(({ value }) => value === at)) aim(at);
 });
 
 document.addEventListener("vitrine:heard", () => {
@@ -324,6 +348,3 @@ document.addEventListener("vitrine:heard", () => {
 });
 
 drawer.addEventListener("toggle", () => drawer.open && look());
-
-introduce();
-restore(first);
