@@ -409,6 +409,7 @@ func (h *harness) owner(b *browser) {
 	b.submit(regexp.MustCompile(one+`/revisions/[^"/]+/restore`).FindString(b.page), nil)
 	b.visit(one + "/compare")
 	b.visit(one)
+	b.submit(regexp.MustCompile(one+`/links/[^"/]+/comments`).FindString(b.page), nil)
 	b.submit(one+"/links", map[string]string{"shows": revision[1], "ends": "1h"})
 	b.visit(one)
 	does(one, regexp.MustCompile(one+`/links/[^"/]+/address`).FindString(b.page), nil)
