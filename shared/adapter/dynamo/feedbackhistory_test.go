@@ -42,6 +42,8 @@ type history struct {
 	numbers  []artifact.Revision // that are published, by their number
 	done     []deed
 	policies []policy
+	letters  []letter
+	decided  int64 // how often members let letters through, or dropped them
 	refused  map[fault.Code]int
 }
 
@@ -128,8 +130,8 @@ const (
 	actsOfAWriter = 25
 )
 
-// TestRandomActsAtOnceLeaveWhatTheModelAllows has members and agents write, publish, delete and decide at once, beside
-// a reader who follows. The seed decides what each of them wants; who comes first is the engine's.
+// TestRandomActsAtOnceLeaveWhatTheModelAllows has members, agents and guests write, publish, delete and decide at once,
+// beside a reader who follows. The seed decides what each of them wants; who comes first is the engine's.
 func TestRandomActsAtOnceLeaveWhatTheModelAllows(t *testing.T) {
 	for seed := range uint64(2) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
@@ -154,7 +156,8 @@ func TestRandomActsAtOnceLeaveWhatTheModelAllows(t *testing.T) {
 			stored := h.stored()
 			h.wantModelled(stored)
 			h.wantSeen(seen, stored)
-			t.Logf("%d acts were done; refused: %v", len(h.done), h.refused)
+			t.Logf("%d acts and %d letters, of which members decided %d times; refused: %v",
+				len(h.done), len(h.letters), h.decided, h.refused)
 		})
 	}
 }
@@ -181,6 +184,10 @@ func (w *writer) act() {
 		w.takeBack()
 	case n < 46:
 		w.collect()
+	case n < 56:
+		w.send()
+	case n < 66 && w.author.Kind == feedback.Member:
+		w.judge(n < 63)
 	default:
 		w.answer()
 	}
@@ -205,7 +212,7 @@ func (w *writer) ask(d deed, do func(feedback.Target) (feedback.Thread, error), 
 		}
 		return
 	}
-	if w.done = append(w.done, d); d.begins {
+	if w.done = append(w.done, d); d.begins || d.seen > 0 {
 		w.begun = append(w.begun, d.thread.ID)
 	}
 }
