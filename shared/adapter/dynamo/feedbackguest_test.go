@@ -21,8 +21,8 @@ type letter struct {
 func (w *writer) send() {
 	thread := id.NewThread()
 	w.mu.Lock()
-	if n := len(w.letters); n > 0 && w.random.IntN(2) == 0 {
-		thread = w.letters[max(0, n-1-w.random.IntN(5))].thread
+	if n := len(w.letters); n > 0 && w.random.IntN(4) > 0 {
+		thread = w.letters[max(0, n-1-w.random.IntN(2))].thread
 	}
 	w.mu.Unlock()
 	h := w.discussed.letter(thread, fmt.Sprint("letter ", w.clock.Add(1)))
@@ -51,25 +51,23 @@ func (w *writer) send() {
 	}
 }
 
-// judge lets through what waits in a thread, or drops it.
+// judge lets through what waits in a thread, or drops it, up to one of the letters.
 func (w *writer) judge(through bool) {
-	counts, _, err := w.Feedback.Thread(ctx, w.artifact, "")
-	noError(w.t, err)
 	waiting := must(w.Feedback.Waiting(ctx, w.artifact))(w.t)
 	if len(waiting) == 0 {
 		return
 	}
-	thread := waiting[w.random.IntN(len(waiting))].Thread
+	seen := waiting[w.random.IntN(len(waiting))]
 	if !through {
-		_, err := w.service.Drop(ctx, w.by, w.target(thread), counts.HeldSeq)
+		_, err := w.service.Drop(ctx, w.by, w.target(seen.Thread), seen.Number)
 		w.judged(err)
 		return
 	}
-	w.ask(deed{seen: counts.HeldSeq}, func(t feedback.Target) (feedback.Thread, error) {
-		after, err := w.service.LetThrough(ctx, w.by, w.author, t, counts.HeldSeq)
+	w.ask(deed{seen: seen.Number}, func(t feedback.Target) (feedback.Thread, error) {
+		after, err := w.service.LetThrough(ctx, w.by, w.author, t, seen.Number)
 		w.judged(err)
 		return after, err
-	}, thread)
+	}, seen.Thread)
 }
 
 // judged counts a decision that was made.

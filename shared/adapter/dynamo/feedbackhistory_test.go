@@ -97,7 +97,8 @@ func newHistory(t *testing.T, seed uint64) *history {
 }
 
 // disturbed lets some transactions about threads lose a race, and others the answer of their first attempt. One that
-// lost its answer loses no race after it, because its command would then be answered with what became of the thread later.
+// lost its answer loses no race after it, because its command would then be answered with what became of the thread
+// later.
 func disturbed(t *testing.T, seed uint64) *chaos.Injector {
 	var mu sync.Mutex
 	random, sent := rand.New(rand.NewPCG(seed, 1)), map[string]bool{}
@@ -184,10 +185,10 @@ func (w *writer) act() {
 		w.takeBack()
 	case n < 46:
 		w.collect()
-	case n < 56:
+	case n < 62:
 		w.send()
-	case n < 66 && w.author.Kind == feedback.Member:
-		w.judge(n < 63)
+	case n < 72 && w.author.Kind == feedback.Member:
+		w.judge(n < 69)
 	default:
 		w.answer()
 	}
