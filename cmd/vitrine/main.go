@@ -45,6 +45,7 @@ type app struct {
 	out, err   io.Writer
 	now        func() time.Time
 	pause      func(context.Context, time.Duration) error // waits, or returns early when the context ends
+	beside     func(step func())                          // runs a step while the command goes on
 	newUUID    func() string                              // an RFC 4122 UUID
 	executable func() (string, error)                     // the path of this program
 	lookPath   func(program string) (string, error)       // finds the program of a client
@@ -74,6 +75,7 @@ func system() *app {
 		err:        os.Stderr,
 		now:        time.Now,
 		pause:      async.Sleep,
+		beside:     func(step func()) { async.Start(func() error { step(); return nil }) },
 		newUUID:    func() string { return string(id.NewWorkspace()) },
 		executable: os.Executable,
 		lookPath:   exec.LookPath,

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -146,6 +147,7 @@ func (w *watcher) begin(p *publication, base *contract.AgentView) {
 	}
 	w.flags.artifact, w.flags.of = string(p.result.ArtifactID), target{artifact: p.result.ArtifactID}
 	w.flags.end = time.Time{}
+	w.listener = w.listens(p.result.ArtifactID)
 }
 
 // startedSame is the JSON line of a watch that starts without a change to publish.
@@ -183,6 +185,31 @@ func (w *watcher) reportSame(p *publication) error {
 	return err
 }
 
+// failedEvent is the JSON line of a revision that could not be published.
+type failedEvent struct {
+	SchemaVersion string         `json:"schema_version"`
+	Event         string         `json:"event"`
+	Error         screen.Problem `json:"error"`
+	RetryIn       int64          `json:"retry_in_seconds,omitempty"`
+}
+
+func (w *watcher) say(f *failure.Failure, wait time.Duration) error {
+	if w.screen.IsJSON() {
+		return w.screen.Object(failedEvent{
+			SchemaVersion: schemaVersion,
+			Event:         "failed",
+			Error:         screen.ProblemOf(f),
+			RetryIn:       int64(wait / time.Second),
+		})
+	}
+	when := "at the next change"
+	if wait > 0 {
+		when = "in " + wait.Round(time.Second).String()
+	}
+	w.screen.Warn(fmt.Sprintf("not published: %s; trying again %s", f.Message, when))
+	return nil
+}
+
 // mayPass reports whether the same publish may succeed later, because the server, the network or another client was
 // in the way.
 func mayPass(f *failure.Failure) bool {
@@ -207,6 +234,10 @@ Files with the same bytes make no revision. While files keep changing, it waits.
 artifact: a file that is deleted in it is removed, and what others publish meanwhile is replaced by
 the next revision; the old one stays in vitrine revisions. An artifact has at most 100 revisions.
 
+What somebody writes about the artifact meanwhile is a line, too, as soon as the server tells it:
+
+  feedback on index.html: member Ada: Which unit?
+
 If a revision cannot be published, a line says why and when it is tried again: when the server asks
 for it, after a while if the network or the server fails, or at the next change. Nothing is lost. A
 deleted artifact or a refused credential ends the command, with exit code 5 or 2. Ctrl-C ends it
@@ -219,6 +250,7 @@ With --json each event is one line with schema_version and event:
   started   the result of publish, or with noop: url, artifact_id, revision_id, title, private_url
   revision  artifact_id, revision_id, revision_number, changed, new, deleted, bytes_sent, seconds,
             page_warnings
+  thread    somebody wrote: the members of a thread of vitrine feedback --json
   failed    error{code, message, hint, retry_after_seconds}; retry_in_seconds, absent if it is
             tried at the next change
   stopped   url

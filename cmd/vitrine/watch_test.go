@@ -25,6 +25,7 @@ type watchTest struct {
 	dir     string
 	args    []string
 	happens map[int]func()
+	beside  func(step func()) // runs what goes on beside the watch
 
 	now      time.Time
 	looks    int
@@ -38,6 +39,7 @@ func newWatchTest(t *testing.T, args ...string) *watchTest {
 		dir:        t.TempDir(),
 		args:       args,
 		happens:    map[int]func(){},
+		beside:     func(step func()) { step() },
 		now:        epoch,
 	}
 	t.Cleanup(w.close)
@@ -79,6 +81,7 @@ func (w *watchTest) run(t *testing.T, looks int) failure.Exit {
 		out:     &w.out,
 		err:     &w.err,
 		now:     func() time.Time { return w.now },
+		beside:  w.beside,
 		newUUID: func() string { return "6f1ab1f6-2b0c-4b1f-9b53-0c8d1fd0a009" },
 		retry:   client.RetryPolicy{MaxAttempts: 2, MeanWait: time.Millisecond, MaxWait: time.Second},
 	}

@@ -53,6 +53,8 @@ type watcher struct {
 	left     *sentChanges // a publish whose result is unknown
 	noted    string       // description of what noteFiles said last
 	told     []string     // what was told last of the pages
+
+	listener *listener // nil: threads are not printed
 }
 
 // sentChanges is the publication of a revision, and what it changes.
@@ -75,6 +77,7 @@ func (w *watcher) run(ctx context.Context) error {
 		if err := w.pause(ctx, lookTime); err != nil {
 			return w.stop()
 		}
+		w.listen(ctx)
 		if err := w.step(ctx); err != nil {
 			return err
 		}
@@ -161,31 +164,6 @@ func (w *watcher) waitAfter(f *failure.Failure) time.Duration {
 	}
 	w.failures++
 	return min(retryTime<<min(w.failures-1, 10), maxRetryTime)
-}
-
-// failedEvent is the JSON line of a revision that could not be published.
-type failedEvent struct {
-	SchemaVersion string         `json:"schema_version"`
-	Event         string         `json:"event"`
-	Error         screen.Problem `json:"error"`
-	RetryIn       int64          `json:"retry_in_seconds,omitempty"`
-}
-
-func (w *watcher) say(f *failure.Failure, wait time.Duration) error {
-	if w.screen.IsJSON() {
-		return w.screen.Object(failedEvent{
-			SchemaVersion: schemaVersion,
-			Event:         "failed",
-			Error:         screen.ProblemOf(f),
-			RetryIn:       int64(wait / time.Second),
-		})
-	}
-	when := "at the next change"
-	if wait > 0 {
-		when = "in " + wait.Round(time.Second).String()
-	}
-	w.screen.Warn(fmt.Sprintf("not published: %s; trying again %s", f.Message, when))
-	return nil
 }
 
 // publish publishes what the folder changes in the newest revision, if anything.

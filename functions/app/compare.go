@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"vitrine/functions/app/pages"
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
@@ -81,14 +82,22 @@ func (h *Host) compare(w http.ResponseWriter, r *http.Request, v browserSession)
 	if err != nil {
 		return err
 	}
-	review, err := h.Comparisons.Review(r.Context(), v.Actor, a, comparison.Query{
-		From:    q.From,
-		To:      q.To,
-		Path:    q.File,
-		Cursor:  q.After,
-		Known:   revisions,
-		Content: q.View == "",
-		Most:    limits.ComparedLook,
+	var review comparison.Review
+	var threads dealtWith
+	err = async.All(func() (err error) {
+		review, err = h.Comparisons.Review(r.Context(), v.Actor, a, comparison.Query{
+			From:    q.From,
+			To:      q.To,
+			Path:    q.File,
+			Cursor:  q.After,
+			Known:   revisions,
+			Content: q.View == "",
+			Most:    limits.ComparedLook,
+		})
+		return err
+	}, func() error {
+		threads = h.dealtWith(r.Context(), v, a)
+		return nil
 	})
 	switch kind := fault.KindOf(err); {
 	case fault.CodeOf(err) == fault.InvalidCursor:
@@ -105,6 +114,7 @@ func (h *Host) compare(w http.ResponseWriter, r *http.Request, v browserSession)
 		Review:          review,
 		artifact:        a,
 		revisions:       revisions,
+		threads:         threads,
 	})
 }
 
@@ -130,6 +140,7 @@ type shownComparison struct {
 	comparison.Review
 	artifact  *artifact.Artifact
 	revisions []artifact.Revision
+	threads   dealtWith
 	at        map[string]int // where each file that differs stands among them
 }
 
@@ -166,6 +177,7 @@ func (h *Host) showComparison(w http.ResponseWriter, v browserSession, c shownCo
 		}
 	}
 	c.lead(&p)
+	c.threads.show(&p, c.artifact)
 	for _, f := range p.Files {
 		if f.Picture {
 			w.Header().Set(policyHeader, policyPicturing(h.contentOrigin()))

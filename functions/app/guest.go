@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"vitrine/functions/app/pages"
@@ -85,7 +86,7 @@ func sentLetter(w http.ResponseWriter, r *http.Request) (feedback.Letter, error)
 	var challenge *contract.Challenge
 	var counter uint64
 	for name, to := range map[string]any{
-		"name": &l.Name, "key": &l.Key, "thread_id": &l.Thread, "body": &l.Body, "revision_id": &l.Revision, "path": &l.Path,
+		"name": &l.Name, "key": &l.Key, "thread_id": &l.Thread, "body": &l.Body, "path": &l.Path,
 		"anchor": &anchor, "challenge": &challenge, "counter": &counter,
 	} {
 		if value, sent := members[name]; sent {
@@ -130,10 +131,10 @@ func guestIn(r *http.Request, members map[string]json.RawMessage) (feedback.Lett
 
 // letters are what a page of a link shows of threads. Names and texts of others are as pages show them.
 type letters struct {
-	Seq     int64    `json:"seq"`
-	Writes  bool     `json:"writes"` // the guest may write
-	Threads []talk   `json:"threads"`
-	Waiting []letter `json:"waiting"` // of the guest's own
+	Seq     int64  `json:"seq"`
+	Writes  bool   `json:"writes"` // the guest may write
+	Threads []talk `json:"threads"`
+	Waiting []talk `json:"waiting"` // for a member, of the guest's own
 }
 
 // place is what a thread is about.
@@ -145,21 +146,14 @@ type place struct {
 	Quote string              `json:"quote,omitempty"`
 }
 
-// talk is a thread that a member let through.
+// talk is a thread that a member let through, or what waits in one.
 type talk struct {
 	ID    id.Thread      `json:"id"`
 	State feedback.State `json:"state"`
+	Reply bool           `json:"reply,omitempty"` // what waits replies in a thread that is there
 	About place          `json:"about"`
 	Said  []talkMessage  `json:"messages"`
 	Own   bool           `json:"own"` // the guest has begun it
-}
-
-// letter is what waits for a member.
-type letter struct {
-	Thread id.Thread `json:"thread_id"`
-	Reply  bool      `json:"reply"`
-	About  place     `json:"about"`
-	talkMessage
 }
 
 // talkMessage is a message as a page shows it.
@@ -197,7 +191,7 @@ func lettersOf(c feedback.Correspondence) letters {
 		Seq:     c.Seq,
 		Writes:  c.Writes,
 		Threads: []talk{},
-		Waiting: []letter{},
+		Waiting: []talk{},
 	}
 	for _, t := range c.Threads {
 		row := talk{
@@ -215,12 +209,18 @@ func lettersOf(c feedback.Correspondence) letters {
 		out.Threads = append(out.Threads, row)
 	}
 	for _, held := range c.Waiting {
-		out.Waiting = append(out.Waiting, letter{
-			Thread:      held.Thread,
-			Reply:       held.Reply,
-			About:       placeOf(held.Path, held.Anchor),
-			talkMessage: shownTo(held.Author, held.Body, held.At),
-		})
+		at := slices.IndexFunc(out.Waiting, func(t talk) bool { return t.ID == held.Thread })
+		if at < 0 {
+			at, out.Waiting = len(out.Waiting), append(out.Waiting, talk{
+				ID:    held.Thread,
+				State: heldState,
+				Reply: held.Reply,
+				About: placeOf(held.Path, held.Anchor),
+				Own:   true,
+			})
+		}
+		row := &out.Waiting[at]
+		row.Said = append(row.Said, shownTo(held.Author, held.Body, held.At))
 	}
 	return out
 }

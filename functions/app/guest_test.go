@@ -31,9 +31,9 @@ func TestALetterOfAGuestIsTaken(t *testing.T) {
 			`"name":"Grace","key":"k1","body":"Which unit?","path":"a.csv","anchor":{"kind":"lines","from":3,"to":5}`,
 			feedback.Letter{Name: "Grace", Key: "k1", Remark: feedback.Remark{Body: "Which unit?", Path: "a.csv", Anchor: lines}},
 		},
-		"about a revision": {
-			`"name":"Grace","body":"x","path":"a.md","revision_id":"` + oldID + `","anchor":{"kind":"text","exact":"low tide"}`,
-			feedback.Letter{Name: "Grace", Remark: feedback.Remark{Body: "x", Path: "a.md", Revision: oldID, Anchor: quote}},
+		"about a quote": {
+			`"name":"Grace","body":"x","path":"a.md","anchor":{"kind":"text","exact":"low tide"}`,
+			feedback.Letter{Name: "Grace", Remark: feedback.Remark{Body: "x", Path: "a.md", Anchor: quote}},
 		},
 		"a reply": {
 			`"token":"` + guestToken + `","name":"Grace","body":"Yes","thread_id":"` + openThread + `","more":[1]`,
@@ -137,8 +137,8 @@ func TestAGuestReadsWhatWasLetThrough(t *testing.T) {
 	body := wantAnswer(t, "the answer", r, 200, `"seq":9,"writes":true`,
 		`{"id":"`+openThread+`","state":"open","about":{"kind":"lines","path":"data/`+longName+`.csv","from":12,"to":14}`,
 		`"trust":"agent"`, `"trust":"guest"`, `"own":true`, `"deleted":true`, `"quote":"harbour`+"\uFFFD"+` seals"`,
-		`{"thread_id":"`+heldThread+`","reply":false,"about":{"kind":"artifact"},"author":"Grace `+"\uFFFD"+`of the bay"`,
-		`{"thread_id":"`+openThread+`","reply":true,"about":{"kind":"file","path":"report.html"},"author"`)
+		`{"id":"`+heldThread+`","state":"held","about":{"kind":"artifact"},"messages":[{"author":"Grace `+"\uFFFD"+`of the bay"`,
+		`{"id":"`+openThread+`","state":"held","reply":true,"about":{"kind":"file","path":"report.html"},"messages":[`)
 	expect.Lacks(t, "the answer", body, "\u202e")
 	expect.Lacks(t, "the log", lines.String(), blob, guestToken)
 	body = text(t, send(h.Handler(), "POST", talksPath, `{`+guestLink+`}`))

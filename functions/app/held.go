@@ -17,6 +17,9 @@ import (
 	"vitrine/shared/publishing/feedback"
 )
 
+// heldState is that of what waits on pages. It is none of a thread, because what waits is in none.
+const heldState = "held"
+
 // What a form does to what guests wrote.
 const (
 	letThrough = "let_through"
@@ -55,7 +58,7 @@ func heldRows(a *artifact.Artifact, held []feedback.Held) (rows []pages.Thread) 
 func heldRow(a *artifact.Artifact, one feedback.Held) pages.Thread {
 	row := placedRow(a, feedback.Thread{
 		ID:       one.Thread,
-		State:    "held",
+		State:    heldState,
 		Revision: one.Revision,
 		Path:     one.Path,
 		Anchor:   one.Anchor,

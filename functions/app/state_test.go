@@ -185,6 +185,7 @@ var states = []state{
 	{name: "unavailable", path: "/dashboard", set: func(s *fakeServices) { s.fail = fault.NewCode(fault.DatabaseUnavailable) }},
 
 	{name: "artifact", path: artifactPage},
+	{name: "artifact-commented", path: artifactPage, set: commented},
 	{name: "artifact-private", path: artifactPage, set: private},
 	{name: "artifact-locked", path: artifactPage, set: locked},
 	{name: "artifact-pinned", path: artifactPage, set: pinned},
@@ -210,6 +211,26 @@ var states = []state{
 		path: threadsPage,
 		act:  then(setProperty("about-lines", "checked", "true"), setProperty("remark-body", "value", `"Which unit?"`), sendRemark),
 	},
+	{
+		name: "feedback-selected",
+		path: threadsPage,
+		act: func(p *browser.Page) {
+			p.Click("#held-" + heldThread + " > input")
+			p.Click("#held-" + quoteThread + " > input")
+			setProperty("held-"+quoteThread, `querySelector("input").value`, `"x"`)(p)
+			press("#chosen-held [value=let_through]")(p)
+		},
+	},
+	{name: "feedback-policy", path: artifactPage, act: openFold(`form[action$="/feedback-policy"]`)},
+	{
+		name: "feedback-policy-refused",
+		path: artifactPage,
+		set: func(s *fakeServices) {
+			s.feedback.refuse = fault.New(fault.Forbidden, "guests write in claimed workspaces alone; claim the workspace first")
+		},
+		act: then(openFold(`form[action$="/feedback-policy"]`), press(`form[action$="/feedback-policy"] button`)),
+	},
+	{name: "message-delete", path: deleteOne},
 	{name: "thread", path: threadsPage + "/" + quoteThread},
 	{name: "thread-addressed", path: threadsPage + "/" + addressedThread},
 	{name: "thread-delete", path: threadsPage + "/" + openThread + "/delete"},
@@ -273,6 +294,13 @@ var states = []state{
 		set:  onDuty,
 		act:  then(setProperty("reason", "required", "false"), press(submit)),
 	},
+}
+
+// openFold opens what folds around an element.
+func openFold(selector string) func(*browser.Page) {
+	return func(p *browser.Page) {
+		browser.Eval[bool](&p.Document, fmt.Sprintf("(document.querySelector(%q).closest('.fold').open = true)", selector))
+	}
 }
 
 // sendRemark sends the form of a new thread as a browser without scripts does.

@@ -19,6 +19,8 @@ type Comparison struct {
 	Counted   string       // how many of them differ in which way
 	Changes   []FileChange // all, or a part of many
 	Files     []ComparedFile
+	Dealt     []Thread // that the revisions in between and To have dealt with
+	MoreDealt string   // where there may be others; empty: these are all
 	Pages
 }
 

@@ -203,7 +203,7 @@ const (
 // writers are the choices of who may write.
 var writers = []Choice{
 	{NobodyWrites, "Nobody begins threads; those that exist go on"}, {MembersWrite, "Members and agents of the workspace"},
-	{LinksWrite, "They, and people with a link that takes comments"},
+	{LinksWrite, "They, and people with a share link that takes feedback"},
 }
 
 // Writers returns the choices of who may write.

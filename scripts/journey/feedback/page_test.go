@@ -86,13 +86,13 @@ func TestAMemberAndAnAgentDealWithAQuote(t *testing.T) {
 		t.Errorf("of what was not taken %q is left", kept)
 	}
 
-	next := harness.Must(r.agent.PublishFiles(t.Context(), "Tides", r.ArtifactID, files[1:]...))(t)
-	harness.Answer(t, r.agent, r.ArtifactID, about.ID, contract.AnswerThread{
-		Reply:     "Metres",
-		Addressed: &contract.Addressed{RevisionID: next.RevisionID, Note: "The axis says so"},
-	})
+	replied := harness.Answer(t, r.agent, r.ArtifactID, about.ID, contract.AnswerThread{Reply: "Metres"})
+	next := harness.Must(r.agent.Draft(t.Context(), wire.NewKey(),
+		harness.DeclareRevision(r.ArtifactID, "The axis shows metres"), harness.Page("The axis shows metres")))(t).RevisionID
+	harness.Must(r.agent.Publish(t.Context(), wire.NewKey(), r.ArtifactID, next, address(replied, "The axis says so")))(t)
 	p.WaitText("The axis says so") // the page hears of it
 	p.WaitText("Metres")
+	p.Wait(`document.querySelector("[data-part=revisions] [aria-current]")?.textContent.includes("Revision 2")`)
 	p.Click(thread(about.ID) + " [value=resolve]")
 	p.Wait(`document.querySelector("` + thread(about.ID) + `")?.closest(".fold") !== null`)
 	r.only(t, "resolved")
@@ -128,7 +128,9 @@ func TestAMemberWritesAboutALineWithoutScripts(t *testing.T) {
 	p.Fill("textarea", "Thanks")
 	p.Follow("[value=resolve]", "Resolved")
 	p.Follow("[value=reopen]", "Thanks")
-	p.Click(".thread a[href$='/delete']")
+	p.Click(".thread a[href*='/messages/']")
+	p.Follow("main .danger", "deleted this message")
+	p.Click(".thread a[href$='" + string(about.ID) + "/delete']")
 	p.Follow("main .danger", "There are none.")
 	list := harness.Threads(t, r.agent, r.ArtifactID, "?since=0").Threads
 	if len(list) != 1 || list[0].State != "deleted" {

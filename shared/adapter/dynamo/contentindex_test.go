@@ -33,7 +33,7 @@ func TestWhatTheListIndexHoldsStaysSmall(t *testing.T) {
 	}{
 		"artifact":     {artifactItem(filled[artifact.Artifact](t)), 700},
 		"API key":      {apiKeyItem(key), 470},
-		"access link":  {linkItem(filled[link.Link](t)), 390},
+		"access link":  {linkItem(filled[link.Link](t)), 400},
 		"registration": {registrationItem(registration), 880},
 		"delegation":   {delegationItem(linked), 640},
 		"grant":        {grantItem(grant), 660},

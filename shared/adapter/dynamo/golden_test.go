@@ -25,6 +25,7 @@ import (
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/platform/rate"
+	"vitrine/shared/publishing/feedback"
 	"vitrine/shared/publishing/lockdown"
 	"vitrine/shared/publishing/tree"
 )
@@ -38,6 +39,7 @@ const (
 	goldenCurrent   = id.Revision("rev_3PGE414NJDJ0A3FRJJRE52K8XX")
 	goldenUploadA   = id.Session("upl_03FJNJPY4GCSFCW9GQ1WVF3VF4")
 	goldenPublic    = id.Public("MTYXVS1262WCM0RC")
+	goldenThread    = id.Thread("thr_2X6T0M8ZC4R1N5V9K3H7B0D6F2")
 	goldenOther     = id.Public("0SFC09D794QS58WT")
 	goldenMemberA   = id.Member("mem_45XE90PNNVV9JCHB15PZSQH3FQ")
 	goldenClientA   = id.Client("oc_1H3HVRS9JZB5RS9ECNAF0XZW0T")
@@ -196,6 +198,10 @@ func TestItemsOfEarlierReleasesAreRead(t *testing.T) {
 	noError(t, err)
 	reported, _, err := s.Reports.Reports(ctx, "", "", 10)
 	noError(t, err)
+	counts, thread, err := s.Feedback.Thread(ctx, goldenArtifactA, goldenThread)
+	noError(t, err)
+	threads, err := s.Feedback.List(ctx, feedback.Query{Artifact: goldenArtifactA, Limit: 10})
+	noError(t, err)
 	wantRead(t, map[string]outcome{
 		"artifact":                 outcomeOf(s.Artifacts.Artifact(ctx, goldenArtifactA)),
 		"revision":                 outcomeOf(s.Artifacts.Revision(ctx, goldenArtifactA, goldenCurrent)),
@@ -245,6 +251,11 @@ func TestItemsOfEarlierReleasesAreRead(t *testing.T) {
 		"unused nonce":             outcomeOf(s.Counters.Burn(ctx, "nonce-2", goldenAt(5))),
 		"events":                   outcomeOf(events, nil),
 		"reports":                  outcomeOf(reported, nil),
+		"counts of threads":        outcomeOf(counts, nil),
+		"thread":                   outcomeOf(thread, nil),
+		"threads":                  outcomeOf(threads.Threads, nil),
+		"messages":                 outcomeOf(s.Feedback.Messages(ctx, goldenArtifactA, goldenThread, 0, 10)),
+		"what waits":               outcomeOf(s.Feedback.Waiting(ctx, goldenArtifactA)),
 	})
 	stored, err := s.get(ctx, reportKey(reported[0]))
 	wantSame(t, "a report that is stored now", reportItem(reported[0]), stored, err)

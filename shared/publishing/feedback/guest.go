@@ -280,9 +280,6 @@ func (g *Guests) place(
 		return NotFound()
 	default:
 		h.Revision, h.Path = a.Current, r.Path
-		if v.link.Kind == link.Revision {
-			h.Revision = v.link.Revision
-		}
 		h.Anchor, err = g.check(ctx, v.by, a, h.Revision, r, maxGuestFile)
 	}
 	return err

@@ -78,7 +78,6 @@ function post(path, more) {
   return opening.send(path, { ...link, ...more }, AbortSignal.timeout(patience));
 }
 
-let revision; // on show
 let asked; // the fragment of the address that the threads on show belong to
 let drawn; // the answer on show
 let looked = 0; // when it was asked for
@@ -115,7 +114,7 @@ function dress() {
   return (style ??= new Promise((done) => {
     const link = document.createElement("link");
     link.rel = "stylesheet";
-    link.href = drawer.dataset.style;
+    link.href = drawer.dataset.sheet;
     link.onload = link.onerror = done;
     document.head.append(link);
   }));
@@ -133,7 +132,7 @@ function draw({ writes, threads, waiting }) {
   if (drawn !== undefined) part("feedback-said").textContent = "The feedback has changed.";
   introduce();
   list.replaceChildren(
-    ...group("Waiting", "Nobody else sees this until the people who shared the artifact let it through.", waiting.map(held)),
+    ...group("Waiting", "Nobody else sees this until the people who shared the artifact let it through.", waiting.map((thread) => talk(thread, writes))),
     ...group("Threads", "", threads.map((thread) => talk(thread, writes))),
   );
   for (const form of list.querySelectorAll("form")) restore(form);
@@ -160,34 +159,25 @@ function group(heading, note, rows) {
 const clone = (template) => part(template).content.firstElementChild.cloneNode(true);
 const states = { open: "Open", addressed: "Addressed", resolved: "Resolved" };
 
-function talk({ id, state, about, messages, own }, writes) {
-  const row = outline(about, messages);
+function talk({ id, state, about, messages, own, reply }, writes) {
+  const row = clone("talk");
   const form = row.querySelector("form");
-  row.id = id;
-  within(row, "own").hidden = !own;
+  const { body } = form.elements;
+  const waits = state === "held";
+  row.id = waits ? `held-${id}` : id;
+  within(row, "state").hidden = waits;
   within(row, "state").textContent = states[state] ?? state;
   if (states[state]) within(row, "state").classList.add(state);
-  form.dataset.letter = id;
-  form.hidden = !writes || state === "resolved";
-  form.elements.body.id = `reply-${id}`;
-  form.querySelector("label").htmlFor = form.elements.body.id;
-  return row;
-}
-
-function held({ reply, about, ...message }) {
-  const row = outline(about, [message]);
-  for (const of of ["own", "state"]) within(row, of).hidden = true;
-  row.querySelector("form").remove();
-  if (reply) within(row, "place").prepend("A reply about: ");
-  return row;
-}
-
-function outline(about, messages) {
-  const row = clone("talk");
-  within(row, "place").append(...place(about));
+  within(row, "own").hidden = waits || !own;
+  within(row, "place").append(reply ? "A reply about: " : "", ...place(about));
   within(row, "quote").textContent = about.quote ?? "";
   within(row, "quote").parentElement.hidden = !about.quote;
   within(row, "messages").append(...messages.map(message));
+  form.hidden = !writes || state === "resolved" || Boolean(reply); // the thread itself has a form
+  form.dataset.letter = id;
+  body.id = `reply-${row.id}`;
+  form.querySelector("label").htmlFor = body.id;
+  if (waits) form.querySelector("label").textContent = "Add to it";
   return row;
 }
 
@@ -253,7 +243,7 @@ function letterOf(form) {
   const { about, path, from, to, quote, body } = values(form);
   const letter = { name: name.value.trim(), body };
   if (form !== first) return { ...letter, thread_id: form.dataset.letter };
-  Object.assign(letter, { revision_id: revision, anchor: { kind: about } });
+  letter.anchor = { kind: about };
   if (about === "artifact") return letter;
   letter.path = path.trim();
   if (!letter.path) throw new Error("Name the file that it is about.");
@@ -312,7 +302,6 @@ function say(form, text, how = "fine") {
 }
 
 document.addEventListener("vitrine:shown", ({ detail: { agent_view: view } }) => {
-  revision = view.revision_id;
   const options = view.files.filter(({ path }) => path === plain(path)).map(({ path }) => {
     const option = document.createElement("option");
     option.value = path;
