@@ -70,13 +70,17 @@ const (
 	hostileQuote = `<script>window.hostile=1</script> &lt; "x"`
 )
 
-// written is an artifact with every hostile text in a thread, and a quote in one more.
+// written is an artifact about which hostile words are written, each in a thread of its own.
 type written struct {
 	reader
 	author  *harness.Member
+	trust   string               // of who wrote them
+	name    string               // of the same
+	quotes  []string             // that some are about
 	threads map[id.Thread]string // what their only messages have
 }
 
+// newWritten publishes an artifact, and has nothing about it yet.
 func newWritten(t *testing.T) written {
 	t.Helper()
 	w := written{reader: newReader(t), threads: map[id.Thread]string{}}
@@ -84,6 +88,14 @@ func newWritten(t *testing.T) written {
 	key := harness.CreatedKey(t, harness.TryCreateKey(t, w.author, hostileName, wire.NewKey()))
 	w.agent = w.author.WithToken(key.Secret).Agent
 	w.Published = harness.Must(w.agent.PublishFiles(t.Context(), hostileTitle, "", files[0], hostileFile))(t)
+	return w
+}
+
+// TestHostileWordsAreOnlyWords has an agent write them, and a quote in one thread more.
+func TestHostileWordsAreOnlyWords(t *testing.T) {
+	t.Parallel()
+	w := newWritten(t)
+	w.trust, w.name, w.quotes = "agent", hostileName, []string{hostileQuote}
 	for _, one := range hostile {
 		w.threads[harness.WriteAbout(t, w.agent, w.ArtifactID, contract.CreateThread{Body: one.given}).ID] = one.kept
 	}
@@ -92,20 +104,21 @@ func newWritten(t *testing.T) written {
 		Path:   hostileFile.Path,
 		Anchor: &contract.Anchor{Kind: "text", Exact: hostileQuote},
 	}).ID] = "A quote"
-	return w
+	w.wantOnlyWords(t)
+	w.wantEachPageShows(t)
+	w.page.Clean()
 }
 
-// TestHostileWordsAreOnlyWords reads the same threads through every door.
-func TestHostileWordsAreOnlyWords(t *testing.T) {
-	t.Parallel()
-	w := newWritten(t)
+// wantOnlyWords reads the same threads through every door.
+func (w written) wantOnlyWords(t *testing.T) {
+	t.Helper()
 	list := harness.Threads(t, w.agent, w.ArtifactID, "")
 	if len(list.Threads) != len(w.threads) {
 		t.Fatalf("%d threads are listed, want %d", len(list.Threads), len(w.threads))
 	}
 	for _, thread := range list.Threads {
 		said, kept := thread.First, w.threads[thread.ID]
-		if !said.Untrusted || said.Trust != "agent" || said.Author != hostileName || !thread.Anchor.Untrusted ||
+		if !said.Untrusted || said.Trust != w.trust || said.Author != w.name || !thread.Anchor.Untrusted ||
 			said.Text != kept && !(said.Cut && strings.HasPrefix(kept, said.Text)) {
 			t.Errorf("%q is told as %+v", kept, said)
 		}
@@ -120,13 +133,7 @@ func TestHostileWordsAreOnlyWords(t *testing.T) {
 // wantToolTells wants the same of the tool as of the route.
 func (w written) wantToolTells(t *testing.T, list contract.ThreadList) {
 	t.Helper()
-	agent := &wire.Agent{HTTP: w.agent.HTTP, Key: w.GrantTo(t, w.author, "oc_journey", w.Origins.MCP).Key}
-	a := harness.Do(t, agent, "POST", w.Origins.MCP+"/", map[string]any{
-		"jsonrpc": "2.0",
-		"id":      1,
-		"method":  "tools/call",
-		"params":  map[string]any{"name": "catch_up", "arguments": map[string]any{"artifact_id": w.ArtifactID}},
-	}, "Content-Type", "application/json", "Accept", "application/json, text/event-stream")
+	a := w.callTool(t, map[string]any{"artifact_id": w.ArtifactID})
 	var told struct {
 		Result struct {
 			Content           []struct{ Text string }
@@ -149,6 +156,18 @@ func (w written) wantToolTells(t *testing.T, list contract.ThreadList) {
 			}
 		}
 	}
+}
+
+// callTool asks the tool that lists threads.
+func (w written) callTool(t *testing.T, arguments map[string]any) wire.Answer {
+	t.Helper()
+	agent := &wire.Agent{HTTP: w.agent.HTTP, Key: w.GrantTo(t, w.author, "oc_journey", w.Origins.MCP).Key}
+	return harness.Do(t, agent, "POST", w.Origins.MCP+"/", map[string]any{
+		"jsonrpc": "2.0",
+		"id":      1,
+		"method":  "tools/call",
+		"params":  map[string]any{"name": "catch_up", "arguments": arguments},
+	}, "Content-Type", "application/json", "Accept", "application/json, text/event-stream")
 }
 
 // wantTerminalShows wants one line for each thread, without characters that a terminal obeys.
@@ -190,13 +209,19 @@ func (w written) wantPagesShow(t *testing.T) {
 		}
 		quotes := browser.Eval[[]string](&p.Document,
 			`[...document.querySelectorAll(".quoted bdi")].map(e => e.textContent)`)
-		if !slices.Equal(quotes, []string{hostileQuote}) {
+		if !slices.Equal(quotes, w.quotes) {
 			t.Errorf("%s quotes %q", url, quotes)
 		}
 		w.wantNoElements(t, url)
 	}
+}
+
+// wantEachPageShows wants the same of the pages of threads, and of the questions before they are deleted.
+func (w written) wantEachPageShows(t *testing.T) {
+	t.Helper()
+	p := w.page
 	for thread, kept := range w.threads {
-		page := artifact + "/feedback/" + string(thread)
+		page := w.Origins.App + "/artifacts/" + string(w.ArtifactID) + "/feedback/" + string(thread)
 		for _, url := range []string{page + "/delete", page} {
 			p.Go(url)
 			w.wantNoElements(t, url)

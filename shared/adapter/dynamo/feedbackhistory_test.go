@@ -42,6 +42,8 @@ type history struct {
 	numbers  []artifact.Revision // that are published, by their number
 	done     []deed
 	policies []policy
+	letters  []letter
+	decided  int64 // how often members let letters through, or dropped them
 	refused  map[fault.Code]int
 }
 
@@ -95,7 +97,8 @@ func newHistory(t *testing.T, seed uint64) *history {
 }
 
 // disturbed lets some transactions about threads lose a race, and others the answer of their first attempt. One that
-// lost its answer loses no race after it, because its command would then be answered with what became of the thread later.
+// lost its answer loses no race after it, because its command would then be answered with what became of the thread
+// later.
 func disturbed(t *testing.T, seed uint64) *chaos.Injector {
 	var mu sync.Mutex
 	random, sent := rand.New(rand.NewPCG(seed, 1)), map[string]bool{}
@@ -128,8 +131,8 @@ const (
 	actsOfAWriter = 25
 )
 
-// TestRandomActsAtOnceLeaveWhatTheModelAllows has members and agents write, publish, delete and decide at once, beside
-// a reader who follows. The seed decides what each of them wants; who comes first is the engine's.
+// TestRandomActsAtOnceLeaveWhatTheModelAllows has members, agents and guests write, publish, delete and decide at once,
+// beside a reader who follows. The seed decides what each of them wants; who comes first is the engine's.
 func TestRandomActsAtOnceLeaveWhatTheModelAllows(t *testing.T) {
 	for seed := range uint64(2) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
@@ -154,7 +157,8 @@ func TestRandomActsAtOnceLeaveWhatTheModelAllows(t *testing.T) {
 			stored := h.stored()
 			h.wantModelled(stored)
 			h.wantSeen(seen, stored)
-			t.Logf("%d acts were done; refused: %v", len(h.done), h.refused)
+			t.Logf("%d acts and %d letters, of which members decided %d times; refused: %v",
+				len(h.done), len(h.letters), h.decided, h.refused)
 		})
 	}
 }
@@ -181,6 +185,10 @@ func (w *writer) act() {
 		w.takeBack()
 	case n < 46:
 		w.collect()
+	case n < 62:
+		w.send()
+	case n < 72 && w.author.Kind == feedback.Member:
+		w.judge(n < 69)
 	default:
 		w.answer()
 	}
@@ -205,7 +213,7 @@ func (w *writer) ask(d deed, do func(feedback.Target) (feedback.Thread, error), 
 		}
 		return
 	}
-	if w.done = append(w.done, d); d.begins {
+	if w.done = append(w.done, d); d.begins || d.seen > 0 {
 		w.begun = append(w.begun, d.thread.ID)
 	}
 }

@@ -19,6 +19,8 @@ type deed struct {
 	begins bool
 	number int      // of the revision that addresses the thread
 	takes  int      // number of the message that is deleted; 0: none
+	seen   int64    // up to which letters of guests are let through; 0: none are
+	waited []string // the letters of the thread up to it, of which some may have been let through or dropped before
 	asked  [2]int64 // when it was asked for and answered, by the clock of the history
 
 	thread feedback.Thread // as it was answered
@@ -45,6 +47,8 @@ func (m modelledThread) after(d deed, resolvable bool) (_ modelledThread, change
 	case d.begins:
 		m.state = feedback.Open
 		return m.with(d), true, len(m.bodies) == 0
+	case d.seen > 0:
+		return m.released(d)
 	case m.state == "" || m.state == feedback.Deleted:
 		return m, false, false
 	case d.takes > 0:
@@ -91,6 +95,19 @@ func (m modelledThread) with(d deed) modelledThread {
 	return m
 }
 
+// released appends the last of the letters that waited, which are as many as the thread has more.
+func (m modelledThread) released(d deed) (_ modelledThread, changed, allowed bool) {
+	n := d.thread.Messages - len(m.bodies)
+	if n < 1 || n > len(d.waited) || m.state == feedback.Resolved || m.state == feedback.Deleted {
+		return m, false, false
+	}
+	m.state = feedback.Open
+	for _, words := range d.waited[len(d.waited)-n:] {
+		m = m.with(deed{by: stranger, answer: feedback.Answer{Reply: words}})
+	}
+	return m, true, true
+}
+
 // without takes the words of a message away, and ends a thread that has no other.
 func (m modelledThread) without(d deed) (_ modelledThread, changed, allowed bool) {
 	n := d.takes - 1
@@ -110,6 +127,7 @@ type storedThreads struct {
 	threads         map[id.Thread]feedback.Thread
 	places          map[int64]turn
 	bodies          map[id.Thread][]string
+	waiting         map[int64]feedback.Held
 }
 
 func (h *history) stored() storedThreads {
@@ -117,6 +135,10 @@ func (h *history) stored() storedThreads {
 		threads: map[id.Thread]feedback.Thread{},
 		places:  map[int64]turn{},
 		bodies:  map[id.Thread][]string{},
+		waiting: map[int64]feedback.Held{},
+	}
+	for _, one := range must(h.Feedback.Waiting(ctx, h.artifact))(h.t) {
+		s.waiting[one.Number] = one
 	}
 	for _, i := range itemsOf(h.t, h.Stores, feedbackOf(h.artifact)) {
 		switch kind, rest, _ := strings.Cut(i.key().sk, "#"); kind {
@@ -140,6 +162,7 @@ func (h *history) wantModelled(s storedThreads) {
 	h.t.Helper()
 	at := map[int64][]deed{}
 	for _, d := range h.done {
+		d.waited = h.lettersTo(d.thread.ID, d.seen)
 		at[d.thread.Seq] = append(at[d.thread.Seq], d)
 	}
 	all := map[id.Thread]modelledThread{}
@@ -161,7 +184,14 @@ func (h *history) wantModelled(s storedThreads) {
 	if len(at) > 0 {
 		h.t.Errorf("after the last change %d some were told of %v", s.Seq, at)
 	}
-	want := feedback.Counts{Seq: s.Seq, Settings: h.policies[len(h.policies)-1].Settings, Threads: len(all)}
+	want := feedback.Counts{
+		Seq:      s.Seq,
+		Threads:  len(all),
+		Held:     len(s.waiting),
+		HeldSeq:  int64(len(h.letters)) + h.decided,
+		Settings: h.policies[len(h.policies)-1].Settings,
+	}
+	h.wantLetters(s, all)
 	places := map[int64]turn{}
 	for name, m := range all {
 		got := s.threads[name]
