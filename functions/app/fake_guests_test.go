@@ -18,20 +18,22 @@ const guestToken = "0123456789abcdefghijklmnopqrstuv"
 
 // fakeGuests take what guests of one link write. Its zero value lets nobody write.
 type fakeGuests struct {
-	mu      sync.Mutex
-	letters []feedback.Letter
-	refusal error
-	bits    int           // of the work that is asked for; 0: none
-	wait    time.Duration // that comes with it
-	atOnce  bool
-	shows   feedback.Correspondence
-	reads   int
-	gone    bool // the link opens nothing
+	mu       sync.Mutex
+	letters  []feedback.Letter
+	refusal  error
+	bits     int           // of the work that is asked for; 0: none
+	wait     time.Duration // that comes with it
+	atOnce   bool
+	shows    feedback.Correspondence
+	reads    int
+	gone     bool // the link opens nothing
+	comments bool // links take them
 }
 
 // seals are what guests of the bay wrote, and what waits of one of them.
 func (f *fakeGuests) seals() {
 	f.set(func() {
+		f.comments = true
 		robot := feedback.Author{Kind: feedback.Agent, Name: "Night \u202eDesk"}
 		member := feedback.Author{Kind: feedback.Member, Name: "ada"}
 		guest := feedback.Author{Kind: feedback.Guest, Name: "Grace \u202eof the bay"}

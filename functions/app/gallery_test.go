@@ -64,6 +64,7 @@ func (g *gallery) open(ctx context.Context, q contract.ResolveRequest, scripts b
 	}
 	shown := viewFrom(resolved)
 	shown.Scripts = shown.Scripts || scripts
+	g.guests.set(func() { shown.Comments = g.guests.comments })
 	if err != nil {
 		return shown, err
 	}

@@ -40,20 +40,23 @@ func known(p *browser.Page) {
 }
 
 func TestALinkWithoutFeedbackHasNoPanelOfIt(t *testing.T) {
-	g, p := open(t), browser.Open(t)
-	p.Before(hurried)
-	p.Go(g.link(blob, g.shows("Seals", "plain", "report.html", htmlType)))
-	waitDetails(p)
-	p.Wait(`waits.length > 3`) // it polls
-	g.guests.set(func() {
-		if g.guests.reads != 1 {
-			t.Errorf("asked %d times for what guests wrote", g.guests.reads)
+	for comments, asks := range map[bool]int{false: 0, true: 1} { // the artifact may take none where its link does
+		g, p := open(t), browser.Open(t)
+		g.guests.comments = comments
+		p.Before(hurried)
+		p.Go(g.link(blob, g.shows("Seals", "plain", "report.html", htmlType)))
+		waitDetails(p)
+		p.Wait(`waits.length > 3`) // it polls
+		g.guests.set(func() {
+			if g.guests.reads != asks {
+				t.Errorf("a link with comments, %t: asked %d times for what guests wrote", comments, g.guests.reads)
+			}
+		})
+		if p.Visible(`[data-part="feedback"]`) {
+			t.Error("the panel shows")
 		}
-	})
-	if p.Visible(`[data-part="feedback"]`) {
-		t.Error("the panel shows")
+		p.Clean()
 	}
-	p.Clean()
 }
 
 func TestThePanelOfAGuestLooks(t *testing.T) {
@@ -98,7 +101,7 @@ func TestThePanelOfAGuestLooks(t *testing.T) {
 
 func TestAGuestWritesByKeyboard(t *testing.T) {
 	g, p := open(t), browser.Open(t)
-	g.guests.set(func() { g.guests.shows.Writes = true })
+	g.guests.set(func() { g.guests.comments, g.guests.shows.Writes = true, true })
 	p.Go(g.link(blob, g.shows("Seals", "plain", "report.html", htmlType)))
 	waitLetters(p)
 	browser.Eval[bool](&p.Document, `(document.querySelector('[data-part="feedback"] > summary').focus(), true)`)
@@ -144,7 +147,7 @@ func TestAGuestWritesByKeyboard(t *testing.T) {
 
 func TestAGuestIsKnownByATokenOfTheTab(t *testing.T) {
 	g, p := open(t), browser.Open(t)
-	g.guests.set(func() { g.guests.shows.Writes = true })
+	g.guests.set(func() { g.guests.comments, g.guests.shows.Writes = true, true })
 	p.Go(g.link(blob, g.shows("Seals", "plain", "report.html", htmlType)))
 	waitLetters(p)
 	browser.Eval[bool](&p.Document, openLetters)

@@ -100,7 +100,12 @@ func (h *Host) resolve(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return unopened(err)
 	}
-	answer := opened{Resolved: wire.Resolved(shown), ScriptsRun: shown.Scripts, OwnSrc: ownFrameAt(shown, link.At)}
+	answer := opened{
+		Resolved:   wire.Resolved(shown),
+		ScriptsRun: shown.Scripts,
+		OwnSrc:     ownFrameAt(shown, link.At),
+		Comments:   shown.Comments,
+	}
 	answer.IframeSrc = frameAt(shown, link.At)
 	return writeJSON(w, http.StatusOK, answer)
 }
@@ -111,6 +116,8 @@ type opened struct {
 	ScriptsRun bool `json:"scripts_run"`
 	// OwnSrc is iframe_src at the own origin of the artifact. A viewer frames it if the revision is the current one.
 	OwnSrc string `json:"own_src,omitempty"`
+	// Comments is that the link takes comments. The page asks then for what guests may read.
+	Comments bool `json:"comments,omitempty"`
 }
 
 // unopened reduces a failure to the four kinds that the viewer knows.

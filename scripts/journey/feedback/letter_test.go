@@ -229,6 +229,7 @@ func TestLettersAreRefused(t *testing.T) {
 		"a token of another form":      {letter{"token": "me"}, 400, fault.InvalidRequest},
 		"a quote that is not there":    {letter{"path": "index.html", "anchor": letter{"kind": "text", "exact": "no"}}, 400, fault.InvalidRequest},
 		"a file that is not there":     {letter{"path": "none.html"}, 404, fault.NotFound},
+		"another revision":             {letter{"revision_id": id.NewRevision()}, 409, fault.FeedbackConflict},
 		"a forged thread":              {letter{"thread_id": "thr_x"}, 404, fault.NotFound},
 		"an unknown thread":            {letter{"thread_id": id.NewThread()}, 404, fault.NotFound},
 		"an agent's thread":            {letter{"thread_id": agents.ID}, 404, fault.NotFound},

@@ -278,6 +278,8 @@ func (g *Guests) place(
 		h.Revision, h.Path, h.Anchor = waiting[n].Revision, waiting[n].Path, waiting[n].Anchor
 	case h.Reply:
 		return NotFound()
+	case r.Revision != "" && r.Revision != a.Current: // an older one may not be looked into
+		return conflict("there is a newer revision than the one that you wrote about; look at it, then send this again")
 	default:
 		h.Revision, h.Path = a.Current, r.Path
 		h.Anchor, err = g.check(ctx, v.by, a, h.Revision, r, maxGuestFile)

@@ -61,6 +61,7 @@ type View struct {
 	Bundle     artifact.Availability
 	Ephemeral  bool   // the workspace is unclaimed
 	Scripts    bool   // scripts of its pages run
+	Comments   bool   // the link takes comments, in views that a link opens
 	PrivateURL string // of the viewer for members, in views for the owner
 }
 
@@ -193,6 +194,7 @@ func (s *Service) Resolve(ctx context.Context, q contract.ResolveRequest, script
 	opens := s.claims(state.Workspace, state.Artifact, shown, q.PublicID)
 	opens.Scripts = s.Limits.Tiers[state.Workspace.Tier()].Scripts.Run(scripts)
 	out, err := s.build(state.Workspace, state.Artifact, c, at, opens)
+	out.Comments = state.Link.Comments
 	if shown != state.Artifact.Current {
 		out.Title = c.Revision.Title // the artifact has the title of a newer revision
 	}

@@ -334,7 +334,8 @@ function aim(path) {
 document.addEventListener("vitrine:shown", ({ detail }) => {
   shown = detail.agent_view;
   if (first) offer();
-  if (location.hash !== asked || drawer.hidden) look();
+  if (!detail.comments) drawer.hidden = true;
+  else if (location.hash !== asked || drawer.hidden) look();
 });
 
 // The file on show is the one to write about.
