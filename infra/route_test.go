@@ -409,10 +409,14 @@ func (h *harness) owner(b *browser) {
 	b.submit(regexp.MustCompile(one+`/revisions/[^"/]+/restore`).FindString(b.page), nil)
 	b.visit(one + "/compare")
 	b.visit(one)
-	b.submit(regexp.MustCompile(one+`/links/[^"/]+/comments`).FindString(b.page), nil)
+	share := regexp.MustCompile(one + `/links/[^"/]+/comments`).FindString(b.page)
+	b.submit(share, nil)
+	b.submit(one+"/feedback-policy", map[string]string{"who": "links", "guests": "held"})
+	b.submit(strings.TrimSuffix(share, "comments")+"address", nil)
+	h.guest(b.t, regexp.MustCompile(`https?://[^"<\s]+/al/[0-9A-Z]+#[^"<\s]+`).FindString(b.page))
+	b.visit(one)
 	b.submit(one+"/links", map[string]string{"shows": revision[1], "ends": "1h"})
 	b.visit(one)
-	does(one, regexp.MustCompile(one+`/links/[^"/]+/address`).FindString(b.page), nil)
 	b.visit("/access-links")
 	revoke := regexp.MustCompile(one + `/links/[^"/]+/revoke`).FindString(b.page)
 	does(revoke, revoke, nil)
@@ -424,15 +428,34 @@ func (h *harness) owner(b *browser) {
 	does(one+"/delete", one+"/delete", nil)
 }
 
-// discusses writes about an artifact, replies and deletes the thread.
+// guest writes about what a link shows, and looks at it.
+func (h *harness) guest(t *testing.T, url string) {
+	t.Helper()
+	public, blob, err := wire.SplitLink(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const letters = "/api/access-links/feedback"
+	link := map[string]any{"public_id": public, "blob": blob, "token": strings.Repeat("x", 32)}
+	h.ok(t, h.anyone, "POST", h.anyone.At.AppURL+letters+"/threads", link)
+	link["name"], link["key"], link["body"] = "Grace", wire.NewKey(), "Which unit?"
+	h.ok(t, h.anyone, "POST", h.anyone.At.AppURL+letters, link)
+}
+
+// discusses lets a guest's letter through, writes about an artifact, replies, and deletes the message and the thread.
 func (b *browser) discusses(threads string) {
 	b.t.Helper()
 	b.visit("/feedback")
 	b.visit(threads)
+	held := regexp.MustCompile(`thread-thr_[0-9A-Z]+`).FindString(b.page)
+	b.submit(threads+"-selected", map[string]string{held: "1", "do": "let_through"})
 	b.twice(threads, map[string]string{"about": "artifact", "body": "A remark"})
 	thread := threads + "/" + regexp.MustCompile(`thr_[0-9A-Z]+`).FindString(b.page)
 	b.visit(thread)
 	b.submit(thread, map[string]string{"reply": "A reply"})
+	message := regexp.MustCompile(thread + `/messages/msg_[0-9A-Z]+/delete`).FindString(b.page)
+	b.visit(message)
+	b.submit(message, nil)
 	b.visit(thread + "/delete")
 	b.submit(thread+"/delete", nil)
 }
