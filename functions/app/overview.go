@@ -41,6 +41,9 @@ func (h *Host) dashboard(w http.ResponseWriter, r *http.Request, v browserSessio
 		p.Counts = h.counts(r, v)
 		return nil
 	}, func() error {
+		p.Discussed = h.discussed(r, v)
+		return nil
+	}, func() error {
 		p.Left = h.Account.Policy(r.Context(), v.Actor).DailyNewArtifactsRemaining
 		return nil
 	}, func() error {

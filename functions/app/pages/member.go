@@ -84,10 +84,12 @@ type Overview struct {
 	Connect
 	Recent []Artifact
 	Limits Limits
-	Counts *Counts   // nil: they could not be counted
-	Left   *int      // new artifacts that may be published today; nil: not known
-	Due    *Standing // of a subscription that needs attention; nil: of none
-	Upload *Upload   // nil: the member may not publish
+	Counts *Counts // nil: they could not be counted
+	// Discussed is how many artifacts have open threads, or what waits for a member; empty: it is not known.
+	Discussed string
+	Left      *int      // new artifacts that may be published today; nil: not known
+	Due       *Standing // of a subscription that needs attention; nil: of none
+	Upload    *Upload   // nil: the member may not publish
 	Recorded
 }
 
