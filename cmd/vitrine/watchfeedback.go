@@ -34,7 +34,7 @@ type heard struct {
 	err  error
 }
 
-// listens returns the listener of a watch; nil if the server has no threads, or if nothing is to be printed.
+// listens returns the listener of a watch; nil if the server has no threads, or the output is quiet.
 func (w *watcher) listens(a id.Artifact) *listener {
 	if w.screen.IsQuiet() || !slices.Contains(w.account.Hosts.Features, contract.FeatureFeedback) {
 		return nil

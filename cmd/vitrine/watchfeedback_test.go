@@ -82,7 +82,8 @@ func TestAWatchTellsWhatIsWritten(t *testing.T) {
 	w.hears(t, 7, writtenThread(6, "open", "Which unit?"), writtenThread(7, "open", "Which month?"))
 	looks := w.asked()
 	w.run(t, 75)
-	wantLines(t, w.said(), "feedback on index.html: member Ada: Which \uFFFD[31munit?", "feedback on index.html: member Ada: Which month?")
+	wantLines(t, w.said(), "feedback on index.html: member Ada: Which \uFFFD[31munit?",
+		"feedback on index.html: member Ada: Which month?")
 	for _, hint := range []string{"--since 4 shows all of it", "--since 6 shows all of it"} {
 		if !strings.Contains(w.err.String(), "vitrine feedback "+artifact+" "+hint+"\n") {
 			t.Errorf("stderr lacks %q: %s", hint, &w.err)
@@ -123,16 +124,19 @@ func TestAWatchThatPrintsNoThreadsAsksForNone(t *testing.T) {
 
 func TestAWatchGoesOnWhateverBecomesOfThreads(t *testing.T) {
 	down := plannedFault{status: 503, code: "database_unavailable"}
+	answered := func(f plannedFault) func(*watchTest) {
+		return func(w *watchTest) { w.plan("feedback", 1, f) }
+	}
 	for name, tt := range map[string]struct {
 		set  func(*watchTest)
 		asks []int // before which looks; a failed request is repeated at once
 	}{
-		"they are refused":         {func(w *watchTest) { w.plan("feedback", 1, plannedFault{status: 403, code: "forbidden"}) }, []int{1}},
-		"they are not known":       {func(w *watchTest) { w.plan("feedback", 1, plannedFault{status: 404, code: "not_found"}) }, []int{1}},
+		"they are refused":         {answered(plannedFault{status: 403, code: "forbidden"}), []int{1}},
+		"they are not known":       {answered(plannedFault{status: 404, code: "not_found"}), []int{1}},
 		"the server fails":         {func(w *watchTest) { w.plan("feedback", 2, down) }, []int{1, 1, 602}},
 		"no answer comes at all":   {func(w *watchTest) { w.beside = func(func()) {} }, nil},
 		"it is asked to wait":      {func(w *watchTest) { w.plan("feedback", 1, tooOften("20")) }, []int{1, 42}},
-		"the server answers oddly": {func(w *watchTest) { w.plan("feedback", 1, plannedFault{status: 200, body: "{}"}) }, []int{1}},
+		"the server answers oddly": {answered(plannedFault{status: 200, body: "{}"}), []int{1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newHearingTest(t)
@@ -144,7 +148,8 @@ func TestAWatchGoesOnWhateverBecomesOfThreads(t *testing.T) {
 			if got := (*looks)[:min(len(*looks), len(tt.asks))]; exit != failure.Interrupted || !slices.Equal(got, tt.asks) {
 				t.Errorf("exit code %d; it asked before looks %d, want %d", exit, *looks, tt.asks)
 			}
-			if len(w.said()) > 0 || strings.Contains(w.err.String(), "forbidden") || strings.Contains(w.err.String(), "not published") {
+			if said := w.err.String(); len(w.said()) > 0 || strings.Contains(said, "forbidden") ||
+				strings.Contains(said, "not published") {
 				t.Errorf("stdout %q, stderr %q", &w.out, &w.err)
 			}
 			w.wantTree(t)

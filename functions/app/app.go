@@ -42,7 +42,7 @@ type Host struct {
 	Links       Links
 	Views       Views
 	Feedback    Feedback
-	Guests      Guests // nil: nobody writes through access links
+	Guests      Guests // nil: access links take no feedback
 	Live        Live
 	Comparisons Comparisons
 	Reports     Reports

@@ -36,16 +36,20 @@ func TestTheShareLinkTakesFeedbackOrNot(t *testing.T) {
 func TestTheFormOfCommentsIsAboutTheLinkThatItShows(t *testing.T) {
 	for value, on := range map[string]bool{"on": true, "off": false} {
 		s := newServices()
-		wantRedirect(t, value, s.post(linkPath+"/comments", url.Values{"comments": {value}, "once": {formName}}), artifactPage+"#links")
-		if asked := s.accessLinks.wanted; asked.Comments == nil || *asked.Comments != on || asked.Existing != shareID || asked.ExpiresAt != nil {
+		sent := url.Values{"comments": {value}, "once": {formName}}
+		wantRedirect(t, value, s.post(linkPath+"/comments", sent), artifactPage+"#links")
+		if asked := s.accessLinks.wanted; asked.Comments == nil || *asked.Comments != on || asked.Existing != shareID ||
+			asked.ExpiresAt != nil {
 			t.Errorf("%s asks for %+v", value, asked)
 		}
 	}
 	s := newServices()
-	if r := s.post(linkPath+"/comments", url.Values{"comments": {"maybe"}, "once": {formName}}); r.StatusCode != 400 || len(s.changes) > 0 {
+	odd := url.Values{"comments": {"maybe"}, "once": {formName}}
+	if r := s.post(linkPath+"/comments", odd); r.StatusCode != 400 || len(s.changes) > 0 {
 		t.Errorf("another value: %d, %v", r.StatusCode, s.changes)
 	}
 	s = newServices()
 	s.fail = fault.New(fault.NotFound, "gone")
-	wantRedirect(t, "a link that has ended", s.post(linkPath+"/comments", forms[linkPath+"/comments"].fields), artifactPage+"#links")
+	late := s.post(linkPath+"/comments", forms[linkPath+"/comments"].fields)
+	wantRedirect(t, "a link that has ended", late, artifactPage+"#links")
 }

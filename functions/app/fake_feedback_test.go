@@ -332,7 +332,9 @@ func (f *fakeFeedback) decide(
 		return feedback.Thread{}, err
 	}
 	waiting := slices.Clone(f.held)
-	waiting = slices.DeleteFunc(waiting, func(one feedback.Held) bool { return one.Thread != t.Thread || one.Number > seen })
+	waiting = slices.DeleteFunc(waiting, func(one feedback.Held) bool {
+		return one.Thread != t.Thread || one.Number > seen
+	})
 	if len(waiting) == 0 {
 		return feedback.Thread{}, feedback.NotFound()
 	}

@@ -20,7 +20,8 @@ var queries = map[string]string{
 func pagesFor[T endpoint]() (paths []string) {
 	s := newServices()
 	ids := strings.NewReplacer("{artifactId}", artifactID, "{linkId}", shareID, "{keyId}", keyID, "{grantId}", grantID,
-		"{threadId}", openThread, "{messageId}", openMessage, "{registrationId}", agentID, "{delegationId}", string(s.linked[0].ID()), "{workspaceId}", string(strangerID))
+		"{threadId}", openThread, "{messageId}", openMessage,
+		"{registrationId}", agentID, "{delegationId}", string(s.linked[0].ID()), "{workspaceId}", string(strangerID))
 	h, _ := s.host()
 	for _, r := range h.routes() {
 		if _, is := r.handle.(T); is && r.method == http.MethodGet && r.path != deletionPath {

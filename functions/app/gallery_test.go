@@ -145,7 +145,13 @@ func (g *gallery) Write(b []byte) (int, error) {
 // open starts both hosts; contents are served below /v/{token}/ by path.
 func open(t *testing.T) *gallery {
 	t.Helper()
-	g := &gallery{links: map[string]answers{}, shapes: map[string]answers{}, opened: map[string]int{}, live: &fakeLive{}, guests: &fakeGuests{}}
+	g := &gallery{
+		links:  map[string]answers{},
+		shapes: map[string]answers{},
+		opened: map[string]int{},
+		live:   &fakeLive{},
+		guests: &fakeGuests{},
+	}
 	var handler http.Handler
 	g.content = httptest.NewServer(http.HandlerFunc(g.serveContent))
 	g.app = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -17,7 +17,7 @@ import (
 	"vitrine/shared/publishing/feedback"
 )
 
-// guestRoutes are what pages of access links ask for readers who write, whom a token of their tab names.
+// guestRoutes are what pages of access links ask for readers who write. A token of their tab names each.
 func (h *Host) guestRoutes() []route {
 	const letters = "/api/access-links/feedback"
 	return []route{

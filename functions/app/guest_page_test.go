@@ -84,7 +84,8 @@ func TestThePanelOfAGuestLooks(t *testing.T) {
 		"Lines 12 to 14 of data/"+longName, "Yours", "The axis has no unit.", "Agent", "Its author deleted this message.",
 		"harbour\uFFFD seals", "Resolved")
 	expect.Lacks(t, "the panel", body, "\u202e", "Your name")
-	if n := browser.Eval[int](&guest.Document, `document.querySelectorAll('[data-part="threads"] form:not([hidden])').length`); n != 2 {
+	const forms = `document.querySelectorAll('[data-part="threads"] form:not([hidden])').length`
+	if n := browser.Eval[int](&guest.Document, forms); n != 2 {
 		t.Errorf("%d threads take more of the guest", n)
 	}
 	body = stranger.Text(`[data-part="feedback"] .sheet`)
@@ -159,7 +160,8 @@ func TestAGuestIsKnownByATokenOfTheTab(t *testing.T) {
 	p.Do(chromedp.SendKeys(chromedp.CSS("#remark-body"), "Which tide?"))
 	p.Reload()
 	waitLetters(p)
-	p.Wait(`document.querySelector("#remark-body").value === "Which tide?" && document.querySelector("#guest-name").value === "Grace"`)
+	p.Wait(`document.querySelector("#remark-body").value === "Which tide?"`)
+	p.Wait(`document.querySelector("#guest-name").value === "Grace"`)
 	browser.Eval[bool](&p.Document, openLetters)
 	p.Click(letterForm + " button")
 	p.WaitText("Sent. It waits")

@@ -124,7 +124,8 @@ func TestABusyLinkAsksAGuestForWork(t *testing.T) {
 			break
 		}
 	}
-	if proof := g.sent().Proof; taken != 1 || proof.Challenge.Difficulty != 8 || proof.Solution.Nonce != proof.Challenge.Nonce {
+	if proof := g.sent().Proof; taken != 1 || proof.Challenge.Difficulty != 8 ||
+		proof.Solution.Nonce != proof.Challenge.Nonce {
 		t.Errorf("taken %d, %+v", taken, proof)
 	}
 }

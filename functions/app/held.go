@@ -178,7 +178,8 @@ func (h *Host) actOn(
 	ctx context.Context, v browserSession, a *artifact.Artifact, form web.Form, one choice,
 ) error {
 	t := feedback.Target{RequestedID: a.ID, Artifact: a, Thread: one.thread}
-	do, seen, who := form["do"], int64(0), feedback.Person(v.Member)
+	do, who := form["do"], feedback.Person(v.Member)
+	var seen int64
 	var err error
 	if do != "resolve" {
 		if seen, err = strconv.ParseInt(one.value, 10, 64); err != nil || seen < 1 {

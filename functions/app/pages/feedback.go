@@ -26,7 +26,7 @@ type Feedback struct {
 	Policy                    *FeedbackPolicy // on the page of the artifact; nil: the member may not change it
 }
 
-// Empty reports whether nothing is shown.
+// Empty reports whether no thread is shown.
 func (f Feedback) Empty() bool {
 	return len(f.Waiting)+len(f.Open)+len(f.Addressed)+len(f.Resolved) == 0
 }
@@ -87,7 +87,7 @@ func (Feedback) Abouts() []Choice { return Abouts }
 // Thread is one remark with its replies.
 type Thread struct {
 	Artifact, ID string
-	State        string // open, addressed, resolved or, of what a guest wrote and nobody has let through, held
+	State        string // open, addressed, resolved or, of what waits for a member, held
 	About        string // one of Abouts
 	Path         string
 	From, To     int
@@ -183,7 +183,7 @@ type Discussed struct {
 // FeedbackPolicy is the form of who may write about an artifact, and what becomes of it.
 type FeedbackPolicy struct {
 	Who           string // one of Writers
-	AtOnce        bool   // what guests write waits for nobody
+	AtOnce        bool   // what guests write does not wait for a member
 	AgentsResolve bool
 	Error         string // why it was not taken; empty: it was not sent
 }

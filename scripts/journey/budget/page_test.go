@@ -45,7 +45,8 @@ func TestPagesOfMembersStayWithinTheirBudget(t *testing.T) {
 		most       budget
 	}{
 		{"page: settings", "/settings", budget{6, 4, 6, 2}},
-		// Three counts, the list and what claims left; on the overview the record, the names of keys, the allowance and the inbox too.
+		// Three counts, the list and what claims left; on the overview the record, the names of keys, the allowance and the
+		// inbox too.
 		{"page: overview", "/dashboard", budget{17, 5, 12, 2}},
 		{"page: artifacts", "/artifacts", budget{11, 5, 8, 2}},
 		{"page: search", "/artifacts?q=paged&sort=title", budget{7, 4, 5, 2}},

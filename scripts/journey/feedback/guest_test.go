@@ -52,7 +52,8 @@ func looksAgain(guest *browser.Page) {
 // unheard checks that the agent reads no thread.
 func (r reader) unheard(t *testing.T) {
 	t.Helper()
-	if list := harness.Threads(t, r.agent, r.ArtifactID, "?since=0"); len(list.Threads) > 0 || list.Seq > 0 || list.Open > 0 {
+	list := harness.Threads(t, r.agent, r.ArtifactID, "?since=0")
+	if len(list.Threads) > 0 || list.Seq > 0 || list.Open > 0 {
 		t.Errorf("the agent reads %+v", list)
 	}
 }

@@ -221,13 +221,15 @@ func TestLettersAreRefused(t *testing.T) {
 		status int
 		code   fault.Code
 	}{
-		"no name":                      {letter{"name": " \u200b "}, 400, fault.InvalidRequest},
-		"a long name":                  {letter{"name": strings.Repeat("n", 41)}, 400, fault.InvalidRequest},
-		"no words":                     {letter{"body": "\u202e"}, 400, fault.InvalidRequest},
-		"9 KiB":                        {letter{"body": strings.Repeat("x", 9<<10)}, 400, fault.InvalidRequest},
-		"no key":                       {letter{"key": ""}, 400, fault.InvalidIdempotencyKey},
-		"a token of another form":      {letter{"token": "me"}, 400, fault.InvalidRequest},
-		"a quote that is not there":    {letter{"path": "index.html", "anchor": letter{"kind": "text", "exact": "no"}}, 400, fault.InvalidRequest},
+		"no name":                 {letter{"name": " \u200b "}, 400, fault.InvalidRequest},
+		"a long name":             {letter{"name": strings.Repeat("n", 41)}, 400, fault.InvalidRequest},
+		"no words":                {letter{"body": "\u202e"}, 400, fault.InvalidRequest},
+		"9 KiB":                   {letter{"body": strings.Repeat("x", 9<<10)}, 400, fault.InvalidRequest},
+		"no key":                  {letter{"key": ""}, 400, fault.InvalidIdempotencyKey},
+		"a token of another form": {letter{"token": "me"}, 400, fault.InvalidRequest},
+		"a quote that is not there": {
+			letter{"path": "index.html", "anchor": letter{"kind": "text", "exact": "no"}}, 400, fault.InvalidRequest,
+		},
 		"a file that is not there":     {letter{"path": "none.html"}, 404, fault.NotFound},
 		"another revision":             {letter{"revision_id": id.NewRevision()}, 409, fault.FeedbackConflict},
 		"a forged thread":              {letter{"thread_id": "thr_x"}, 404, fault.NotFound},

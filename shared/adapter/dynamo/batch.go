@@ -33,7 +33,7 @@ func inBatches[T any](ctx context.Context, all []T, size int, do func(context.Co
 type batch struct {
 	core, hot []item
 	strong    bool
-	keysOnly  bool // nothing else of the items of core is wanted
+	keysOnly  bool // the other items of core are not wanted
 }
 
 const (

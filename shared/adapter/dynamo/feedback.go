@@ -37,19 +37,6 @@ func countsFields(f fields, c *feedback.Counts) {
 	f.flag("agents", &c.AgentsResolve)
 }
 
-// Who may begin threads, as it is stored. An item without it is of members.
-const policyOff, policyMembers, policyLinks = "off", "members", "links"
-
-func policyOf(s feedback.Settings) string {
-	switch {
-	case s.Off:
-		return policyOff
-	case s.Links:
-		return policyLinks
-	}
-	return policyMembers
-}
-
 func readCounts(i item) (c feedback.Counts) {
 	countsFields(reading(i), &c)
 	return c
@@ -191,7 +178,8 @@ func (s Feedback) tryList(ctx context.Context, q feedback.Query) (out feedback.L
 		return out, err == nil, err
 	}
 	var places []turn
-	end, examined, most := q.After, 0, maxExamined
+	end, examined := q.After, 0
+	most := maxExamined
 	if q.State == "" { // nearly all are wanted
 		most = min(q.Limit+1, most)
 	}
@@ -291,36 +279,6 @@ func (s Feedback) Commit(ctx context.Context, c feedback.Commit) error {
 	return s.commit(ctx, t)
 }
 
-// SetSettings implements feedback.Store.
-func (s Feedback) SetSettings(ctx context.Context, c feedback.Commit) error {
-	t := s.beginCommit(c)
-	k, v := countsKey(c.Thread.Artifact), settings(c.Before)
-	if c.Changes() {
-		v["policy"], v["agents"], v["at_once"] = policyOf(c.After.Settings), c.After.AgentsResolve, c.After.AtOnce
-		t.update(k, "SET #policy = :policy, #agents = :agents, #at_once = :at_once", sameSettings, v, raced)
-		t.record(c.Event)
-	} else {
-		t.check(k, sameSettings, v, raced)
-	}
-	return s.commit(ctx, t)
-}
-
-// sameSettings is the condition that the settings are those of settings.
-const sameSettings = "(attribute_not_exists(#policy) OR #policy = :policy_was) AND " +
-	"(attribute_not_exists(#agents) OR #agents = :agents_was) AND " +
-	"(attribute_not_exists(#at_once) OR #at_once = :at_once_was)"
-
-func settings(c feedback.Counts) values {
-	return values{
-		"policy_was":  policyOf(c.Settings),
-		"agents_was":  c.AgentsResolve,
-		"at_once_was": c.AtOnce,
-	}
-}
-
-// sameHeld is the condition that what waits is what counts say.
-const sameHeld = "(attribute_not_exists(#held_seq) OR #held_seq = :held_seq_was AND #held = :held_was)"
-
 // beginCommit returns a transaction with the conditions of every change.
 func (s Feedback) beginCommit(c feedback.Commit) *transaction {
 	u := updateLive(c.Thread.Artifact)
@@ -362,7 +320,8 @@ func (t *transaction) count(w id.Workspace, a id.Artifact, before, after feedbac
 		set, v["seq"] = set+", #seq = :seq", after.Seq
 	}
 	if after.HeldSeq > 0 {
-		set, v["held"], v["held_seq"] = set+", #held = :held, #held_seq = :held_seq", after.Held, after.HeldSeq
+		set += ", #held = :held, #held_seq = :held_seq"
+		v["held"], v["held_seq"] = after.Held, after.HeldSeq
 	}
 	if after.Open+after.Held > 0 {
 		set += ", #g1p = :inbox, #g1s = :place"

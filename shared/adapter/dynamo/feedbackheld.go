@@ -68,3 +68,6 @@ func (t *transaction) wait(c feedback.Change) {
 		t.remove(heldKey(h.Artifact, h.Number), "attribute_exists(#pk)", nil, raced)
 	}
 }
+
+// sameHeld is the condition that what waits is what counts say.
+const sameHeld = "(attribute_not_exists(#held_seq) OR #held_seq = :held_seq_was AND #held = :held_was)"

@@ -179,7 +179,8 @@ func TestALetterIsRefusedAtTheCommitOfWhatEndsItsLink(t *testing.T) {
 		c := d.commitOf(must(feedback.Hold(feedback.Counts{}, nil, nil, d.letter(id.NewThread(), "One")))(t))
 		c.Link, c.Command = &l, command(d.key, idempotency.GuestFeedback)
 		err := d.Feedback.Commit(ctx, c)
-		if fault.CodeOf(err) != fault.CodeOf(test.want) || errors.Is(err, artifact.ErrMoved) != errors.Is(test.want, artifact.ErrMoved) {
+		if fault.CodeOf(err) != fault.CodeOf(test.want) ||
+			errors.Is(err, artifact.ErrMoved) != errors.Is(test.want, artifact.ErrMoved) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if left := must(d.Feedback.Waiting(ctx, d.artifact))(t); (len(left) == 1) != (test.want == nil) {

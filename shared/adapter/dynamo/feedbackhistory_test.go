@@ -139,7 +139,12 @@ func TestRandomActsAtOnceLeaveWhatTheModelAllows(t *testing.T) {
 			h := newHistory(t, seed)
 			var writers sync.WaitGroup
 			for n := range writersAtOnce {
-				w := &writer{history: h, random: rand.New(rand.NewPCG(seed, uint64(100+n))), publishes: n == 0, decides: n == 1}
+				w := &writer{
+					history:   h,
+					random:    rand.New(rand.NewPCG(seed, uint64(100+n))),
+					publishes: n == 0,
+					decides:   n == 1,
+				}
 				w.author = feedback.Author{Kind: feedback.Member, ID: fmt.Sprint("mem_", n/2)}
 				if n%2 == 1 {
 					w.author = h.author()

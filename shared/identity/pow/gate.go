@@ -31,7 +31,7 @@ type Proof struct {
 	Solution  contract.Solution
 }
 
-// Count is a limit and whom it counts.
+// Count is a limit and its subject.
 type Count struct {
 	limits.Rate
 	Subject string

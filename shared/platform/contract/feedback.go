@@ -33,7 +33,7 @@ type AnswerThread struct {
 }
 
 // AnswerThreadAsMember acts on a thread as a person (strict). It names at least one act. Reply comes after the state open, and
-// before the state resolved. Held decides about what guests wrote in the thread up to Seen, and nothing else beside it.
+// before the state resolved. Held decides about what guests wrote in the thread up to Seen, and stands alone.
 type AnswerThreadAsMember struct {
 	_     struct{} `json:"-" additionalProperties:"false"`
 	Reply string   `json:"reply,omitempty" maxLength:"8192" doc:"at most 8192 bytes of UTF-8"`

@@ -253,7 +253,8 @@ func (g *Guests) attempt(
 			what = event.FeedbackReplied
 		}
 		change, err = Release(counts, thread, []Held{h}, h.At)
-		change.After.Held, change.After.HeldSeq, change.Released = counts.Held, counts.HeldSeq, nil
+		change.After.Held, change.After.HeldSeq = counts.Held, counts.HeldSeq
+		change.Released = nil
 	}
 	if err != nil {
 		return Sent{}, err
@@ -273,9 +274,11 @@ func (g *Guests) place(
 	mine := func(w Held) bool { return w.Thread == h.Thread && w.Author.ID == h.Author.ID }
 	switch n := slices.IndexFunc(waiting, mine); {
 	case thread != nil && thread.State != Deleted && thread.First.Author.Kind == Guest:
-		h.Revision, h.Path, h.Anchor = thread.Revision, thread.Path, thread.Anchor
+		h.Revision, h.Path = thread.Revision, thread.Path
+		h.Anchor = thread.Anchor
 	case n >= 0 && thread == nil:
-		h.Revision, h.Path, h.Anchor = waiting[n].Revision, waiting[n].Path, waiting[n].Anchor
+		h.Revision, h.Path = waiting[n].Revision, waiting[n].Path
+		h.Anchor = waiting[n].Anchor
 	case h.Reply:
 		return NotFound()
 	case r.Revision != "" && r.Revision != a.Current: // an older one may not be looked into

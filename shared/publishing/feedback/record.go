@@ -63,11 +63,11 @@ func (e Excerpt) record() *contract.Said {
 	return &s
 }
 
-func (by Author) said(words string, at time.Time) contract.Said {
+func (a Author) said(words string, at time.Time) contract.Said {
 	return contract.Said{
 		Untrusted: true,
-		Trust:     string(by.Kind),
-		Author:    by.Name,
+		Trust:     string(a.Kind),
+		Author:    a.Name,
 		Text:      words,
 		At:        contract.At(at),
 	}

@@ -18,6 +18,7 @@ func commented(on bool) Request { return Request{Kind: link.Share, Comments: &on
 
 func TestShareLinksOfClaimedWorkspacesTakeComments(t *testing.T) {
 	of := id.NewRevision()
+	pinned := func(comments *bool) Request { return Request{Kind: link.Revision, Revision: of, Comments: comments} }
 	for name, c := range map[string]struct {
 		request   Request
 		unclaimed bool
@@ -29,10 +30,10 @@ func TestShareLinksOfClaimedWorkspacesTakeComments(t *testing.T) {
 		"a new one that does not say":         {share, false, false, ""},
 		"one of an unclaimed workspace":       {commented(true), true, false, fault.Forbidden},
 		"one of it that asks for none":        {commented(false), true, false, ""},
-		"a revision link is refused":          {Request{Kind: link.Revision, Revision: of, Comments: new(true)}, false, false, fault.InvalidRequest},
-		"a revision link without is, too":     {Request{Kind: link.Revision, Revision: of, Comments: new(false)}, false, false, fault.InvalidRequest},
-		"a revision link that does not say":   {Request{Kind: link.Revision, Revision: of}, false, false, ""},
-		"an unclaimed revision link, as such": {Request{Kind: link.Revision, Revision: of, Comments: new(true)}, true, false, fault.InvalidRequest},
+		"a revision link is refused":          {pinned(new(true)), false, false, fault.InvalidRequest},
+		"a revision link without is, too":     {pinned(new(false)), false, false, fault.InvalidRequest},
+		"a revision link that does not say":   {pinned(nil), false, false, ""},
+		"an unclaimed revision link, as such": {pinned(new(true)), true, false, fault.InvalidRequest},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newEnv(t)
@@ -73,12 +74,17 @@ func TestTheShareLinkTakesCommentsAsAskedLast(t *testing.T) {
 		changes bool
 		detail  string
 	}{
-		"on":              {false, commented(true), true, "to take comments on "},
-		"off":             {true, commented(false), true, "to take no comments on "},
-		"on as it was":    {true, commented(true), false, ""},
-		"off as it was":   {false, commented(false), false, ""},
-		"without a word":  {true, share, false, ""},
-		"with an old end": {false, Request{Kind: link.Share, Comments: new(true), ExpiresAt: new(now.Add(48 * time.Hour))}, true, "to take comments on "},
+		"on":             {false, commented(true), true, "to take comments on "},
+		"off":            {true, commented(false), true, "to take no comments on "},
+		"on as it was":   {true, commented(true), false, ""},
+		"off as it was":  {false, commented(false), false, ""},
+		"without a word": {true, share, false, ""},
+		"with an old end": {
+			false,
+			Request{Kind: link.Share, Comments: new(true), ExpiresAt: new(now.Add(48 * time.Hour))},
+			true,
+			"to take comments on ",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newEnv(t)

@@ -38,7 +38,8 @@ func TestThreadsAreNotKeptUntilTheyAreWritten(t *testing.T) {
 	f.said = map[id.Thread][]feedback.Message{"thr_1": {{Body: "A remark"}}}
 	f.run(t, x)
 	all, _ := f.manifests(t)
-	if text := entriesOf(t, f.archives[1])[all[0].Artifacts[0].Feedback]; !strings.Contains(text, `"id":"msg_2"`) || f.heard != 2 {
+	text := entriesOf(t, f.archives[1])[all[0].Artifacts[0].Feedback]
+	if !strings.Contains(text, `"id":"msg_2"`) || f.heard != 2 {
 		t.Errorf("after %d readings, of which the first is for the size, it has %s", f.heard, text)
 	}
 }
