@@ -48,7 +48,8 @@ func (f *fakeGuests) seals() {
 						Path:   "data/" + longName + ".csv",
 						Anchor: feedback.Anchor{Kind: feedback.OnLines, From: 12, To: 14},
 					},
-					Own: true,
+					Own:    true,
+					Hidden: 7,
 					Said: []feedback.Message{
 						{Author: guest, Body: hostileWords, At: noon},
 						{Author: robot, Body: "It is metres. Fixed in the next revision.", At: noon},

@@ -153,7 +153,9 @@ type talk struct {
 	Reply bool           `json:"reply,omitempty"` // what waits replies in a thread that is there
 	About place          `json:"about"`
 	Said  []talkMessage  `json:"messages"`
-	Own   bool           `json:"own"` // the guest has begun it
+	// Hidden is how many messages after the first are left out.
+	Hidden int  `json:"hidden,omitempty"`
+	Own    bool `json:"own"` // the guest has begun it
 }
 
 // talkMessage is a message as a page shows it.
@@ -195,11 +197,12 @@ func lettersOf(c feedback.Correspondence) letters {
 	}
 	for _, t := range c.Threads {
 		row := talk{
-			ID:    t.ID,
-			State: t.State,
-			About: placeOf(t.Path, t.Anchor),
-			Own:   t.Own,
-			Said:  []talkMessage{},
+			ID:     t.ID,
+			State:  t.State,
+			About:  placeOf(t.Path, t.Anchor),
+			Own:    t.Own,
+			Said:   []talkMessage{},
+			Hidden: t.Hidden,
 		}
 		for _, m := range t.Said {
 			one := shownTo(m.Author, m.Body, m.At)

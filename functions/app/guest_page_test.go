@@ -81,7 +81,8 @@ func TestThePanelOfAGuestLooks(t *testing.T) {
 	}
 	body := guest.Text(`[data-part="feedback"] .sheet`)
 	expect.Has(t, "the panel", body, "You write as Grace", "Waiting", "And two pups.", "Thank you.", "A reply about: report.html",
-		"Lines 12 to 14 of data/"+longName, "Yours", "The axis has no unit.", "Agent", "Its author deleted this message.",
+		"Lines 12 to 14 of data/"+longName, "Yours", "The axis has no unit.", "Agent",
+		"7 messages are left out here.", "Its author deleted this message.",
 		"harbour\uFFFD seals", "Resolved")
 	expect.Lacks(t, "the panel", body, "\u202e", "Your name")
 	const forms = `document.querySelectorAll('[data-part="threads"] form:not([hidden])').length`

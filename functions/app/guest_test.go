@@ -138,7 +138,7 @@ func TestAGuestReadsWhatWasLetThrough(t *testing.T) {
 	r := send(h.Handler(), "POST", talksPath, `{`+guestLink+`,"token":"`+guestToken+`"}`)
 	body := wantAnswer(t, "the answer", r, 200, `"seq":9,"writes":true`,
 		`{"id":"`+openThread+`","state":"open","about":{"kind":"lines","path":"data/`+longName+`.csv","from":12,"to":14}`,
-		`"trust":"agent"`, `"trust":"guest"`, `"own":true`, `"deleted":true`, `"quote":"harbour`+"\uFFFD"+` seals"`,
+		`"trust":"agent"`, `"trust":"guest"`, `"hidden":7,"own":true`, `"deleted":true`, `"quote":"harbour`+"\uFFFD"+` seals"`,
 		`{"id":"`+heldThread+`","state":"held","about":{"kind":"artifact"},"messages":[{"author":"Grace `+"\uFFFD"+`of the bay"`,
 		`{"id":"`+openThread+`","state":"held","reply":true,"about":{"kind":"file","path":"report.html"},"messages":[`)
 	expect.Lacks(t, "the answer", body, "\u202e")

@@ -76,6 +76,7 @@ type seen struct {
 	Writes  bool
 	Threads []struct {
 		ID       id.Thread
+		Hidden   int
 		State    string
 		Own      bool
 		Messages []struct{ Author, Trust, Text string }
@@ -157,13 +158,21 @@ func TestWordsOfAGuestReachAgentsWhenAMemberLetsThemThrough(t *testing.T) {
 		th.Messages[1].Trust != "agent" || len(mine.Waiting) != 1 {
 		t.Errorf("the guest sees %+v", mine)
 	}
+	for range 9 {
+		harness.Answer(t, c.Agent, c.artifact, first.Thread, contract.AnswerThread{Reply: "And more"})
+	}
+	long := c.sees(t, first.Token).Threads[0]
+	if n := len(long.Messages); n != 10 || long.Hidden != 1 || long.Messages[0].Text != "Which unit?" ||
+		long.Messages[1].Text != "And more" {
+		t.Errorf("of 11 messages the guest sees %d and misses %d: %+v", n, long.Hidden, long)
+	}
 	if a := c.decide(t, first.Thread, "drop", left.HeldSeq); a.Status != 200 {
 		t.Errorf("drop: %d %s", a.Status, a.Body)
 	}
 	if a := c.decide(t, first.Thread, "drop", left.HeldSeq); a.Status != 404 {
 		t.Errorf("drop what is gone: %d %s", a.Status, a.Body)
 	}
-	if end := c.list(t); len(end.Held) > 0 || end.Threads[0].Messages != 2 {
+	if end := c.list(t); len(end.Held) > 0 || end.Threads[0].Messages != 11 {
 		t.Errorf("at the end: %+v", end)
 	}
 	done := c.Events(t, c.Agent)

@@ -45,6 +45,6 @@ func (l *Limits) setRates() {
 	l.Feedback = Rate{60, time.Minute, "feedback", "changes of what is written about this artifact"}
 	l.Letter = Rate{10, time.Hour, "letter", "messages from your network by this link"}
 	l.Letters = Rate{100, Day, "letters", "messages of guests about this artifact"}
-	l.Correspondence = Rate{120, time.Minute, "letterbox", "looks at messages by this link from your network"}
+	l.Correspondence = Rate{30, time.Minute, "letterbox", "looks at messages by this link from your network"}
 	l.Exports = Rate{5, Day, "export", "exports of this workspace"}
 }

@@ -131,7 +131,8 @@ const (
 	maxHeld     = 100     // messages that wait, of an artifact
 	maxWaiting  = 20      // messages that wait in one thread, so that one transaction lets them through
 	MaxName     = 40      // characters of the name of a guest
-	maxGuests   = 20      // threads that a guest sees
+	maxTalks    = 10      // threads that a guest sees: the last changed
+	maxSaid     = 10      // messages of a thread that a guest sees: the first, and the newest
 
 	maxGuestFile = 256 << 10 // bytes of a file in which lines or a quote of a guest are looked up
 )

@@ -81,8 +81,9 @@ type Correspondence struct {
 // Talk is a thread with its messages.
 type Talk struct {
 	Thread
-	Said []Message
-	Own  bool // the guest has begun it
+	Said   []Message // the first and the newest
+	Hidden int       // messages between them that are left out
+	Own    bool      // the guest has begun it
 }
 
 // Guests lets people write about an artifact who hold an access link that takes comments.
@@ -326,7 +327,7 @@ func (g *Guests) Read(
 
 // talks returns the threads that guests began, with their messages.
 func (g *Guests) talks(ctx context.Context, a id.Artifact, guest string) ([]Talk, error) {
-	threads, err := g.Store.Guests(ctx, a, maxGuests)
+	threads, err := g.Store.Guests(ctx, a, maxTalks)
 	if err != nil {
 		return nil, err
 	}
@@ -335,9 +336,27 @@ func (g *Guests) talks(ctx context.Context, a id.Artifact, guest string) ([]Talk
 	for n, t := range threads {
 		talks[n] = Talk{Thread: t, Own: t.First.Author.ID == guest}
 		reads[n] = func() (err error) {
-			talks[n].Said, err = g.Store.Messages(ctx, a, t.ID, 0, maxReplies+1)
+			talks[n].Said, talks[n].Hidden, err = g.said(ctx, t)
 			return err
 		}
 	}
 	return talks, async.All(reads...)
+}
+
+// said returns the first and the newest messages of a thread, and how many are left out, because an answer has an end.
+func (g *Guests) said(ctx context.Context, t Thread) (said []Message, hidden int, err error) {
+	if t.Messages <= maxSaid {
+		said, err = g.Store.Messages(ctx, t.Artifact, t.ID, 0, maxSaid)
+		return said, 0, err
+	}
+	after := t.Messages - (maxSaid - 1)
+	newest, err := g.Store.Messages(ctx, t.Artifact, t.ID, after, maxSaid-1)
+	first := Message{
+		Number:  1,
+		Author:  t.First.Author,
+		Body:    t.First.Text,
+		At:      t.First.At,
+		Deleted: t.First.Text == "",
+	}
+	return append([]Message{first}, newest...), after - 1, err
 }

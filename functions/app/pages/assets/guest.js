@@ -168,7 +168,7 @@ function group(heading, note, rows) {
 const clone = (template) => part(template).content.firstElementChild.cloneNode(true);
 const states = { open: "Open", addressed: "Addressed", resolved: "Resolved" };
 
-function talk({ id, state, about, messages, own, reply }, writes) {
+function talk({ id, state, about, messages, hidden, own, reply }, writes) {
   const row = clone("talk");
   const form = row.querySelector("form");
   const { body } = form.elements;
@@ -182,6 +182,7 @@ function talk({ id, state, about, messages, own, reply }, writes) {
   within(row, "quote").textContent = about.quote ?? "";
   within(row, "quote").parentElement.hidden = !about.quote;
   within(row, "messages").append(...messages.map(message));
+  if (hidden) within(row, "messages").firstElementChild.after(omitted(hidden));
   form.hidden = !writes || state === "resolved" || Boolean(reply); // the thread itself has a form
   form.dataset.letter = id;
   body.id = `reply-${row.id}`;
@@ -197,6 +198,14 @@ function place({ kind, path, from, to }) {
   file.textContent = path;
   if (kind === "lines") return [from === to ? `Line ${from} of ` : `Lines ${from} to ${to} of `, file];
   return kind === "text" ? ["A quote of ", file] : [file];
+}
+
+// omitted says how many messages stand between the first and the newest ones.
+function omitted(count) {
+  const line = document.createElement("p");
+  line.className = "fine";
+  line.textContent = count === 1 ? "1 message is left out here." : `${count} messages are left out here.`;
+  return line;
 }
 
 function message({ author, trust, text, at, deleted }) {
