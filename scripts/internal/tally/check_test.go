@@ -182,7 +182,7 @@ func TestCheckRunsTheSuiteAndTheAuditWithAllAlone(t *testing.T) {
 		for _, test := range []string{
 			"architectures vitrine/scripts/internal/package vitrine/scripts/internal/release/archive",
 			"cost -run ^Test(Twice|APageOfTheLargest) vitrine/shared/publishing/render",
-			"large -run OfTheLargest vitrine/shared/adapter/dynamo",
+			"large -run OfTheLargest vitrine/shared/adapter/dynamo vitrine/scripts/journey/budget",
 			"large -timeout 20m -run ManyKilled vitrine/scripts/journey/publish",
 			"roots -timeout 20m -run BareRoots vitrine/scripts/journey/install",
 			"conformance -timeout 15m vitrine/scripts/internal/conformance",
