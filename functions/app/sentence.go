@@ -1,6 +1,7 @@
 package app
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -149,6 +150,8 @@ func (s story) actor(e event.Event) []pages.Part {
 			return append([]pages.Part{{Text: "The API key "}}, quoted(name)...)
 		}
 		return []pages.Part{{Text: "The API key "}, {Text: e.Actor.ID, Code: true}}
+	case e.Actor.Guest():
+		return []pages.Part{{Text: "A guest"}}
 	case e.Actor.Type == event.System:
 		return []pages.Part{{Text: "This service"}}
 	}
@@ -157,6 +160,12 @@ func (s story) actor(e event.Event) []pages.Part {
 
 func quoted(name string) []pages.Part { return []pages.Part{{Text: name, Quoted: true}} }
 
+// untitled are the actions whose detail is not the title of the artifact.
+var untitled = []event.Action{
+	event.VisibilityUpdated, event.ArtifactReported, event.FeedbackAddressed, event.FeedbackPolicy,
+	event.ContentOpened,
+}
+
 // titled returns the artifact of an event by its title, with a link to its page if the event has its id.
 func titled(e event.Event) []pages.Part {
 	a := e.Artifact
@@ -164,8 +173,7 @@ func titled(e event.Event) []pages.Part {
 		a = id.Artifact(e.Target.ID)
 	}
 	part := pages.Part{Text: e.Detail, Quoted: true}
-	if e.Action == event.VisibilityUpdated || e.Action == event.ArtifactReported || e.Target.Type == event.OnThread ||
-		e.Action == event.FeedbackAddressed { // not titled
+	if e.Target.Type == event.OnThread || slices.Contains(untitled, e.Action) {
 		part = pages.Part{Text: string(a), Code: true}
 	}
 	if a != "" {

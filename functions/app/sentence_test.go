@@ -73,17 +73,22 @@ func TestEventsReadAsSentences(t *testing.T) {
 	published.Artifact, published.Number = artifactID, 3
 	thread := on(event.FeedbackCreated, event.OnThread, "thr_1", "")
 	thread.Artifact = artifactID
+	letter := thread
+	letter.Actor = event.ByGuest()
+	const link = artifactID + "</artifacts/" + artifactID + ">"
 	for want, e := range map[string]event.Event{
-		"You wrote about " + artifactID + "</artifacts/" + artifactID + ">": thread,
-		"You published Seals</artifacts/" + artifactID + ">, revision 3":    published,
-		"You published Seals":                              old,
-		"An agent from claude.example got access":          on(event.DelegationCreated, event.OnDelegation, "d", "claude.example"),
-		"The app Vitrine command line was disconnected":    on(event.GrantRevoked, event.OnClient, "cli", ""),
-		"You made the API key Build":                       on(event.KeyCreated, event.OnKey, keyID, "Build"),
-		"You did: artifact.framed":                         on("artifact.framed", event.OnArtifact, artifactID, ""),
-		"You deleted Seals</artifacts/" + artifactID + ">": on(event.ArtifactDeleted, event.OnArtifact, artifactID, "Seals"),
-		"You set an access link to take comments on " + artifactID + "</artifacts/" + artifactID + ">": on(event.LinkUpdated, event.OnLink, shareID, "to take comments on "+artifactID),
-		"You revoked an access link of " + artifactID + "</artifacts/" + artifactID + ">":              on(event.LinkRevoked, event.OnLink, shareID, "of "+artifactID),
+		"You wrote about " + link:                                        thread,
+		"A guest wrote about " + link:                                    letter,
+		"You set feedback about " + link + ": off":                       on(event.FeedbackPolicy, event.OnArtifact, artifactID, "off"),
+		"You published Seals</artifacts/" + artifactID + ">, revision 3": published,
+		"You published Seals":                                            old,
+		"An agent from claude.example got access":                        on(event.DelegationCreated, event.OnDelegation, "d", "claude.example"),
+		"The app Vitrine command line was disconnected":                  on(event.GrantRevoked, event.OnClient, "cli", ""),
+		"You made the API key Build":                                     on(event.KeyCreated, event.OnKey, keyID, "Build"),
+		"You did: artifact.framed":                                       on("artifact.framed", event.OnArtifact, artifactID, ""),
+		"You deleted Seals</artifacts/" + artifactID + ">":               on(event.ArtifactDeleted, event.OnArtifact, artifactID, "Seals"),
+		"You set an access link to take comments on " + link:             on(event.LinkUpdated, event.OnLink, shareID, "to take comments on "+artifactID),
+		"You revoked an access link of " + link:                          on(event.LinkRevoked, event.OnLink, shareID, "of "+artifactID),
 	} {
 		if got := said(s, e); got != want {
 			t.Errorf("%q, expected %q", got, want)
