@@ -176,9 +176,21 @@ func TestEmulation(t *testing.T) {
 }
 
 func TestATextIsWaitedForUntilItsDocumentIsWhole(t *testing.T) {
+	const early = `<!doctype html><link rel=icon href="data:,"><p>early</p><script>
+		const { get } = Object.getOwnPropertyDescriptor(Document.prototype, "readyState");
+		let asked;
+		Object.defineProperty(document, "readyState", { get() {
+			asked ??= fetch("/rest"); // whoever asks waits for the rest
+			return get.call(document);
+		} });
+	</script>`
 	rest := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprint(w, "<!doctype html><link rel=icon href='data:,'><p>early</p>")
+		if r.URL.Path == "/rest" {
+			close(rest)
+			return
+		}
+		fmt.Fprint(w, early)
 		_ = http.NewResponseController(w).Flush()
 		select {
 		case <-rest:
@@ -189,8 +201,7 @@ func TestATextIsWaitedForUntilItsDocumentIsWhole(t *testing.T) {
 	t.Cleanup(server.Close)
 	p := Open(t)
 	Eval[bool](&p.Document, fmt.Sprintf("!!(location = %q)", server.URL))
-	p.Wait(`document.readyState === "loading" && document.body?.innerText.includes("early")`)
-	go close(rest)
+	p.Wait(`document.querySelector("p")?.innerText === "early"`)
 	p.WaitText("early")
 	if got := Eval[string](&p.Document, `document.querySelector("input")?.value ?? ""`); got != "late" {
 		t.Errorf("the field of a page whose text was waited for holds %q", got)
