@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"vitrine/functions/wire"
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/contract"
@@ -170,14 +171,7 @@ func (h *Host) createThread(
 ) (contract.ThreadSummary, error) {
 	r := feedback.Remark{Body: in.Body.Body, Revision: in.Body.RevisionID, Path: in.Body.Path}
 	if a := in.Body.Anchor; a != nil {
-		r.Anchor = feedback.Anchor{
-			Kind:   feedback.AnchorKind(a.Kind),
-			From:   a.From,
-			To:     a.To,
-			Exact:  a.Exact,
-			Prefix: a.Prefix,
-			Suffix: a.Suffix,
-		}
+		r.Anchor = wire.Anchor(*a)
 	}
 	t, err := h.Feedback.Create(ctx, request.Actor, author(request), discussed(request, in.Artifact, ""), r)
 	return t.Record(), err

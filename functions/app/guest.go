@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vitrine/functions/app/pages"
+	"vitrine/functions/wire"
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/identity/pow"
 	"vitrine/shared/platform/contract"
@@ -96,14 +97,7 @@ func sentLetter(w http.ResponseWriter, r *http.Request) (feedback.Letter, error)
 	if err != nil {
 		return l, fault.Wrap(fault.InvalidRequest, err, "A member of the body has another type than it should.")
 	}
-	l.Anchor = feedback.Anchor{
-		Kind:   feedback.AnchorKind(anchor.Kind),
-		From:   anchor.From,
-		To:     anchor.To,
-		Exact:  anchor.Exact,
-		Prefix: anchor.Prefix,
-		Suffix: anchor.Suffix,
-	}
+	l.Anchor = wire.Anchor(anchor)
 	if challenge != nil {
 		l.Proof = &pow.Proof{
 			Challenge: *challenge,

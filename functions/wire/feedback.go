@@ -14,6 +14,18 @@ func Addresses(all []contract.AddressThread) []artifact.Address {
 	})
 }
 
+// Anchor returns what a thread is asked to be about.
+func Anchor(a contract.Anchor) feedback.Anchor {
+	return feedback.Anchor{
+		Kind:   feedback.AnchorKind(a.Kind),
+		From:   a.From,
+		To:     a.To,
+		Exact:  a.Exact,
+		Prefix: a.Prefix,
+		Suffix: a.Suffix,
+	}
+}
+
 // Closed returns what a publication did to threads; nil: it was asked for none.
 func Closed(c *artifact.Closed) (addressed []id.Thread, skipped []contract.SkippedThread) {
 	if c == nil {
