@@ -238,20 +238,33 @@ func readPlace(i item) turn {
 	}
 }
 
-// threadsAt reads the threads of places, and reports whether each is as new as its place.
-func (s Feedback) threadsAt(
-	ctx context.Context, a id.Artifact, places []turn,
-) (all []feedback.Thread, whole bool, err error) {
+// placed reads the threads of places strongly; nil for each that there is not.
+func (s Feedback) placed(ctx context.Context, a id.Artifact, places []turn) ([]*feedback.Thread, error) {
 	keys := make([]key, len(places))
 	for n, p := range places {
 		keys[n] = threadKey(a, p.thread)
 	}
 	f, err := s.all(ctx, keys, true)
 	if err != nil {
+		return nil, err
+	}
+	threads := make([]*feedback.Thread, len(places))
+	for n, p := range places {
+		threads[n] = readThread(f.at(keys[n]), a, p.thread)
+	}
+	return threads, nil
+}
+
+// threadsAt reads the threads of places, and reports whether each is as new as its place.
+func (s Feedback) threadsAt(
+	ctx context.Context, a id.Artifact, places []turn,
+) (all []feedback.Thread, whole bool, err error) {
+	read, err := s.placed(ctx, a, places)
+	if err != nil {
 		return nil, false, err
 	}
 	for n, p := range places {
-		t := readThread(f.at(keys[n]), a, p.thread)
+		t := read[n]
 		if t == nil || t.Seq < p.seq {
 			return nil, false, nil
 		}

@@ -45,14 +45,10 @@ func (s Feedback) Guests(ctx context.Context, a id.Artifact, most int) ([]feedba
 		return nil, err
 	}
 	places = places[max(0, len(places)-most):]
-	keys := make([]key, len(places))
-	for n, p := range places {
-		keys[n] = threadKey(a, p.thread)
-	}
-	f, err := s.all(ctx, keys, true)
+	read, err := s.placed(ctx, a, places)
 	var threads []feedback.Thread
-	for n, p := range places {
-		if t := readThread(f.at(keys[n]), a, p.thread); t != nil && t.State != feedback.Deleted && t.Seq == p.seq {
+	for n, t := range read {
+		if t != nil && t.State != feedback.Deleted && t.Seq == places[n].seq {
 			threads = append(threads, *t)
 		}
 	}
