@@ -253,9 +253,7 @@ func (g *Guests) attempt(
 		if thread != nil {
 			what = event.FeedbackReplied
 		}
-		change, err = Release(counts, thread, []Held{h}, h.At)
-		change.After.Held, change.After.HeldSeq = counts.Held, counts.HeldSeq
-		change.Released = nil
+		change, err = Deliver(counts, thread, []Held{h}, h.At)
 	}
 	if err != nil {
 		return Sent{}, err

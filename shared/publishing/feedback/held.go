@@ -36,10 +36,20 @@ func Hold(counts Counts, t *Thread, waiting []Held, h Held) (Change, error) {
 	return c, nil
 }
 
-// Release puts what waits into its thread, in its order, and begins the thread if t is nil. Members let it through at an
-// instant. It fails as Begin and Apply do, but where threads are off, because a member decides.
-func Release(counts Counts, t *Thread, waiting []Held, at time.Time) (c Change, err error) {
-	first := waiting[0]
+// Release lets what waits through at an instant. It fails as Deliver does.
+func Release(counts Counts, t *Thread, waiting []Held, at time.Time) (Change, error) {
+	c, err := Deliver(counts, t, waiting, at)
+	if err != nil {
+		return c, err
+	}
+	c.release(waiting)
+	return c, nil
+}
+
+// Deliver puts what guests wrote into its thread, in its order, and begins the thread if t is nil. It fails as Begin and Apply
+// do, but where threads are off, because members decide about what waits.
+func Deliver(counts Counts, t *Thread, letters []Held, at time.Time) (c Change, err error) {
+	first := letters[0]
 	if t == nil {
 		if err := counts.room(); err != nil {
 			return c, err
@@ -58,12 +68,11 @@ func Release(counts Counts, t *Thread, waiting []Held, at time.Time) (c Change, 
 	} else if c = unchanged(counts, *t); t.State == Deleted {
 		return c, NotFound()
 	}
-	for _, h := range waiting {
+	for _, h := range letters {
 		if _, err := c.reply(Act{By: h.Author, Reply: h.Body, At: h.At}); err != nil {
 			return c, err
 		}
 	}
-	c.release(waiting)
 	c.Thread.UpdatedAt = at
 	c.count()
 	return c, nil
