@@ -77,6 +77,9 @@ var sentences = map[event.Action]string{
 	event.DeletionRequested:      "{by} asked to delete the workspace {detail}",
 	event.DeletionCancelled:      "{by} kept the workspace, which was to be deleted {detail}",
 	event.DeletionDone:           "The workspace was deleted",
+
+	event.DeploymentRestored: "The operator brought the deployment back from a copy: {detail}",
+	event.ArtifactRestored:   "The operator brought {artifact} back from a copy: {detail}",
 }
 
 // story turns events into sentences. names has the names of the live API keys.

@@ -180,6 +180,7 @@ var things = map[string]string{
 	event.OnReport:       "report",
 	event.OnQuota:        "quota",
 	event.OnExport:       "export",
+	event.OnDeployment:   "deployment",
 }
 
 // nameOf returns an actor or a target, which the record spells as type:id.

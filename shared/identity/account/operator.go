@@ -160,5 +160,5 @@ var targetTypes = []string{
 	event.OnWorkspace, event.OnKey, event.OnSession, event.OnArtifact, event.OnRevision, event.OnDelegation,
 	event.OnRegistration, event.OnCleanup,
 	event.OnLink, event.OnDevice, event.OnClient, event.OnBrowser,
-	event.OnMember, event.OnLockdown, event.OnReport, event.OnQuota, event.OnExport,
+	event.OnMember, event.OnLockdown, event.OnReport, event.OnQuota, event.OnExport, event.OnDeployment,
 }

@@ -81,6 +81,9 @@ const (
 	LookedUp         Action = "platform.lookup"
 	ContentOpened    Action = "platform.content.opened"
 	QuotaUpdated     Action = "platform.provision_quota.updated"
+
+	DeploymentRestored Action = "deployment.restored"
+	ArtifactRestored   Action = "artifact.restored"
 )
 
 // Summaries say for people what each action did.
@@ -156,6 +159,9 @@ var Summaries = map[Action]string{
 	LookedUp:         "Looked up what an address or an id is",
 	ContentOpened:    "Opened what an artifact shows",
 	QuotaUpdated:     "Changed the quota of new ephemeral workspaces",
+
+	DeploymentRestored: "Brought the deployment back from a copy",
+	ArtifactRestored:   "Brought an artifact back from a copy",
 }
 
 // The types of actors.
@@ -212,6 +218,7 @@ const (
 	OnLockdown     = "lockdown"
 	OnReport       = "report"
 	OnQuota        = "provision_quota"
+	OnDeployment   = "deployment"
 	OnExport       = "workspace_export"
 	OnThread       = "feedback_thread"
 )
