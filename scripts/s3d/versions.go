@@ -294,14 +294,14 @@ func (v *versions) copyAttributes(from, to object) error {
 	}
 	names = append(slices.DeleteFunc(names, func(name string) bool { return name == versionAttribute }), versionAttribute)
 	for _, name := range names {
-		value, err := v.meta.RetrieveAttribute(nil, from.bucket, from.key, name)
-		if err != nil {
-			return err
-		}
+		value, found, err := v.attribute(from, name)
 		if name == versionAttribute {
-			err = v.deleteOthers(to, old, names)
+			err = errors.Join(err, v.deleteOthers(to, old, names))
 		}
-		if err := errors.Join(err, v.meta.StoreAttribute(nil, to.bucket, to.key, name, value)); err != nil {
+		if found && err == nil { // a marker has no etag, whatever is listed
+			err = v.meta.StoreAttribute(nil, to.bucket, to.key, name, []byte(value))
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -167,38 +168,51 @@ func TestObjectsOfAnOlderFolderAreKeptToo(t *testing.T) {
 
 // A write of metadata that fails stands for a crash at that line.
 func TestACutOffChangeLosesNoVersion(t *testing.T) {
-	changes := map[string]func(e *env, t *testing.T) error{
-		"delete": func(e *env, t *testing.T) error {
-			_, err := e.tryDelete(t, "o/a", "")
-			return err
-		},
-		"undelete": func(e *env, t *testing.T) error {
-			marker := e.remove(t, "o/a", "")
-			e.versions.meta.(*failing).armed = true
-			_, err := e.tryDelete(t, "o/a", marker)
-			return err
-		},
-	}
-	for name, change := range changes {
-		t.Run(name, func(t *testing.T) {
-			eachStore(t, func(t *testing.T, e *env) {
-				for left, err := 0, errCutOff; err != nil; left++ {
-					e.put(t, "o/a", "bytes")
-					intact := e.versions.meta
-					e.versions.meta = &failing{MetadataStorer: intact, armed: name == "delete", left: left}
-					err = change(e, t)
-					e.versions.meta = intact
-					e.open(t)
-					e.undelete(t, "o/a")
-					e.wantBody(t, "o/a", "", "bytes")
-					e.remove(t, "o/a", "")
-					if _, err := e.tryPut(t, "o/a", "other", true); err != nil {
-						t.Errorf("after %d writes: %v", left, err)
-					}
-					e.remove(t, "o/a", "")
-				}
-			})
-		})
+	eachStore(t, func(t *testing.T, e *env) {
+		for name, change := range map[string]func(key string, f *failing) error{
+			"delete": func(key string, f *failing) error {
+				f.armed = true
+				_, err := e.tryDelete(t, key, "")
+				return err
+			},
+			"undelete": func(key string, f *failing) error {
+				marker := e.remove(t, key, "")
+				f.armed = true
+				_, err := e.tryDelete(t, key, marker)
+				return err
+			},
+			"write over a marker": func(key string, f *failing) error {
+				e.remove(t, key, "")
+				f.armed = true
+				_, err := e.tryPut(t, key, "other", true)
+				return err
+			},
+		} {
+			t.Run(name, func(t *testing.T) { eachCutOff(t, e, change) })
+		}
+	})
+}
+
+// eachCutOff makes the change with a crash at its first write, at its second, and so on, until it succeeds.
+func eachCutOff(t *testing.T, e *env, change func(key string, f *failing) error) {
+	t.Helper()
+	err := errCutOff
+	for left := 0; err != nil; left++ {
+		key := fmt.Sprint("o/", t.Name(), left)
+		e.put(t, key, "bytes")
+		f := &failing{MetadataStorer: e.versions.meta, left: left}
+		e.openWith(t, f)
+		if err = change(key, f); err != nil && !errors.Is(err, errCutOff) {
+			t.Fatal(err)
+		}
+		e.openWith(t, f.MetadataStorer)
+		if _, deleted := e.get(t, key, ""); deleted != nil {
+			if _, err := e.tryPut(t, key, "again", true); err != nil {
+				t.Errorf("a first write after %d writes: %v", left, err)
+			}
+			e.wantBody(t, key, "", "again")
+		}
+		e.rollBack(t, key, "bytes")
 	}
 }
 
