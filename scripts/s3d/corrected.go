@@ -191,12 +191,14 @@ func objectOf(bucket, key *string) object {
 // GetObject judges time conditions in whole seconds.
 func (c corrected) GetObject(ctx context.Context, in *s3.GetObjectInput) (*s3.GetObjectOutput, error) {
 	in.IfModifiedSince, in.IfUnmodifiedSince = endOfSecond(in.IfModifiedSince), endOfSecond(in.IfUnmodifiedSince)
+	defer c.versions.lockRead(objectOf(in.Bucket, in.Key))()
 	return c.Posix.GetObject(ctx, in)
 }
 
 // HeadObject judges time conditions in whole seconds.
 func (c corrected) HeadObject(ctx context.Context, in *s3.HeadObjectInput) (*s3.HeadObjectOutput, error) {
 	in.IfModifiedSince, in.IfUnmodifiedSince = endOfSecond(in.IfModifiedSince), endOfSecond(in.IfUnmodifiedSince)
+	defer c.versions.lockRead(objectOf(in.Bucket, in.Key))()
 	return c.Posix.HeadObject(ctx, in)
 }
 

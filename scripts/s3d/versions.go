@@ -32,7 +32,7 @@ type versions struct {
 	meta    meta.MetadataStorer
 	folder  string
 	sidecar bool // attributes do not move with their file
-	locks   [256]sync.Mutex
+	locks   [256]sync.RWMutex
 }
 
 // object names the newest version of a key, or a noncurrent one by its folder and version id.
@@ -48,10 +48,19 @@ func (v *versions) enabled(bucket string) bool {
 
 // lock excludes other changes of the key. Keys whose digests begin alike share a lock, because they share folders.
 func (v *versions) lock(o object) (unlock func()) {
-	lock := &v.locks[sha256.Sum256([]byte(o.key))[0]]
+	lock := v.lockOf(o)
 	lock.Lock()
 	return lock.Unlock
 }
+
+// lockRead excludes changes only, so that one version is read and not two halves.
+func (v *versions) lockRead(o object) (unlock func()) {
+	lock := v.lockOf(o)
+	lock.RLock()
+	return lock.RUnlock
+}
+
+func (v *versions) lockOf(o object) *sync.RWMutex { return &v.locks[sha256.Sum256([]byte(o.key))[0]] }
 
 // dir returns the folder of the noncurrent versions.
 func (v *versions) dir(o object) string {

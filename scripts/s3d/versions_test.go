@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -162,6 +164,50 @@ func TestObjectsOfAnOlderFolderAreKeptToo(t *testing.T) {
 		e.wantDeleted(t, "o/ended")
 		if got := len(e.list(t).Versions); got != 4 {
 			t.Errorf("%d versions, want 4", got)
+		}
+	})
+}
+
+func TestVersionsMoveWithTheirDataFolder(t *testing.T) {
+	eachStore(t, func(t *testing.T, e *env) {
+		id := e.put(t, "o/a", "bytes")
+		e.remove(t, "o/a", "")
+		moved := filepath.Join(t.TempDir(), "moved")
+		if err := os.Rename(e.dir, moved); err != nil {
+			t.Fatal(err)
+		}
+		e.dir = moved
+		e.open(t)
+		e.wantDeleted(t, "o/a")
+		e.wantBody(t, "o/a", id, "bytes")
+		e.undelete(t, "o/a")
+		e.wantBody(t, "o/a", "", "bytes")
+	})
+}
+
+func TestWritesAmongDeletesAreKept(t *testing.T) {
+	eachStore(t, func(t *testing.T, e *env) {
+		const writers = 8
+		var group sync.WaitGroup
+		ids := make([]string, writers)
+		for i := range writers {
+			group.Go(func() {
+				var err error
+				if ids[i], err = e.tryPut(t, "o/a", fmt.Sprint("body ", i), false); err != nil {
+					t.Error(err)
+				}
+				out, err := e.tryDelete(t, "o/a", "")
+				if err == nil && i%2 == 0 {
+					_, err = e.tryDelete(t, "o/a", *out.VersionId)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		for i, id := range ids {
+			e.wantBody(t, "o/a", id, fmt.Sprint("body ", i))
 		}
 	})
 }
