@@ -184,6 +184,22 @@ func (e *env) undelete(t *testing.T, key string) {
 	t.Fatalf("%s has delete markers without end", key)
 }
 
+// removeNewest deletes the newest version or marker for good.
+func (e *env) removeNewest(t *testing.T, key string) {
+	t.Helper()
+	all := e.list(t)
+	for _, version := range all.Versions {
+		if *version.Key == key && *version.IsLatest {
+			e.remove(t, key, *version.VersionId)
+		}
+	}
+	for _, marker := range all.DeleteMarkers {
+		if *marker.Key == key && *marker.IsLatest {
+			e.remove(t, key, *marker.VersionId)
+		}
+	}
+}
+
 // rollBack deletes the newest version or marker until the newest is an object with the body.
 func (e *env) rollBack(t *testing.T, key, body string) {
 	t.Helper()
@@ -191,17 +207,7 @@ func (e *env) rollBack(t *testing.T, key, body string) {
 		if got, err := e.get(t, key, ""); err == nil && got == body {
 			return
 		}
-		all := e.list(t)
-		for _, version := range all.Versions {
-			if *version.Key == key && *version.IsLatest {
-				e.remove(t, key, *version.VersionId)
-			}
-		}
-		for _, marker := range all.DeleteMarkers {
-			if *marker.Key == key && *marker.IsLatest {
-				e.remove(t, key, *marker.VersionId)
-			}
-		}
+		e.removeNewest(t, key)
 	}
 	t.Errorf("%s has lost its version %q", key, body)
 }

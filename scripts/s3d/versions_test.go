@@ -11,6 +11,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/versity/versitygw/backend"
 	"github.com/versity/versitygw/backend/meta"
 	"github.com/versity/versitygw/backend/posix"
 	"github.com/versity/versitygw/s3err"
@@ -135,6 +136,74 @@ func TestAVersionThatIsDeletedByItsIdIsGone(t *testing.T) {
 	})
 }
 
+func TestAVersionWhoseDeleteWasCutOffIsDeletedLikeOthers(t *testing.T) {
+	eachStore(t, func(t *testing.T, e *env) {
+		for _, key := range []string{"o/repeated", "o/ended"} {
+			id := e.put(t, key, "bytes")
+			intact := e.versions.meta
+			e.versions.meta = &failing{MetadataStorer: intact, armed: true}
+			if _, err := e.tryDelete(t, key, ""); !errors.Is(err, errCutOff) {
+				t.Fatalf("the delete ended with %v", err)
+			}
+			e.versions.meta = intact
+			e.wantBody(t, key, "", "bytes")
+			if key == "o/ended" {
+				e.remove(t, key, id)
+			} else {
+				e.remove(t, key, e.remove(t, key, ""))
+				e.wantBody(t, key, "", "bytes")
+				e.remove(t, key, "")
+			}
+			e.wantDeleted(t, key)
+		}
+		if all := e.list(t); len(all.Versions) != 1 || len(all.DeleteMarkers) != 1 {
+			t.Errorf("%d versions and %d markers, want one of each", len(all.Versions), len(all.DeleteMarkers))
+		}
+	})
+}
+
+func TestADeletedObjectLeavesNothingToTheNext(t *testing.T) {
+	eachStore(t, func(t *testing.T, e *env) {
+		put := func(encoding *string) {
+			t.Helper()
+			_, err := e.PutObject(t.Context(), s3response.PutObjectInput{
+				Bucket:          new(testBucket),
+				Key:             new("o/a"),
+				Body:            strings.NewReader("bytes"),
+				ContentLength:   new(int64(5)),
+				ContentEncoding: encoding,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		wantEncoding := func(want string) {
+			t.Helper()
+			out, err := e.HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: new(testBucket), Key: new("o/a")})
+			if err != nil || backend.GetStringFromPtr(out.ContentEncoding) != want {
+				t.Errorf("encoded as %v, %v; want %q", out.ContentEncoding, err, want)
+			}
+		}
+		put(new("gzip"))
+		e.remove(t, "o/a", "")
+		put(nil)
+		wantEncoding("")
+		e.removeNewest(t, "o/a")
+		e.removeNewest(t, "o/a")
+		wantEncoding("gzip")
+	})
+}
+
+func TestTheBeginningOfKeysIsNoObject(t *testing.T) {
+	eachStore(t, func(t *testing.T, e *env) {
+		e.put(t, "o/a", "bytes")
+		if out, err := e.tryDelete(t, "o", ""); err != nil || out.DeleteMarker != nil {
+			t.Errorf("got %+v, %v", out, err)
+		}
+		e.wantBody(t, "o/a", "", "bytes")
+	})
+}
+
 func TestObjectsOfAnOlderFolderAreKeptToo(t *testing.T) {
 	eachStore(t, func(t *testing.T, e *env) {
 		old, err := posix.New(e.dir+"/"+objectsFolder, e.versions.meta, posix.PosixOpts{})
@@ -160,10 +229,11 @@ func TestObjectsOfAnOlderFolderAreKeptToo(t *testing.T) {
 		e.remove(t, "o/replaced", "")
 		e.undelete(t, "o/replaced")
 		e.wantBody(t, "o/replaced", "", "new")
+		e.rollBack(t, "o/replaced", "old")
 		e.remove(t, "o/ended", "null")
 		e.wantDeleted(t, "o/ended")
-		if got := len(e.list(t).Versions); got != 4 {
-			t.Errorf("%d versions, want 4", got)
+		if got := len(e.list(t).Versions); got != 3 {
+			t.Errorf("%d versions, want 3", got)
 		}
 	})
 }
@@ -243,10 +313,10 @@ func TestACutOffChangeLosesNoVersion(t *testing.T) {
 func eachCutOff(t *testing.T, e *env, change func(key string, f *failing) error) {
 	t.Helper()
 	err := errCutOff
-	for left := 0; err != nil; left++ {
-		key := fmt.Sprint("o/", t.Name(), left)
+	for writes := 0; err != nil; writes++ {
+		key := fmt.Sprint("o/", t.Name(), writes)
 		e.put(t, key, "bytes")
-		f := &failing{MetadataStorer: e.versions.meta, left: left}
+		f := &failing{MetadataStorer: e.versions.meta, left: writes}
 		e.openWith(t, f)
 		if err = change(key, f); err != nil && !errors.Is(err, errCutOff) {
 			t.Fatal(err)
@@ -254,11 +324,15 @@ func eachCutOff(t *testing.T, e *env, change func(key string, f *failing) error)
 		e.openWith(t, f.MetadataStorer)
 		if _, deleted := e.get(t, key, ""); deleted != nil {
 			if _, err := e.tryPut(t, key, "again", true); err != nil {
-				t.Errorf("a first write after %d writes: %v", left, err)
+				t.Errorf("a first write after %d writes: %v", writes, err)
 			}
 			e.wantBody(t, key, "", "again")
 		}
 		e.rollBack(t, key, "bytes")
+		left, _ := filepath.Glob(filepath.Join(e.dir, objectsFolder, testBucket, posix.MetaTmpDir, "[mv]*-*"))
+		if len(left) > 0 {
+			t.Errorf("temporary files are left: %v", left)
+		}
 	}
 }
 
