@@ -108,7 +108,11 @@ func keepPublished(ctx context.Context, a *applier, e event.Event) (Outcome, err
 	if tier != limits.Ephemeral || found.ExpiresAt.After(end) {
 		return Already, nil
 	}
-	return Applied, a.keep(ctx, found.ID, end)
+	out := Applied
+	if found.ExpiresAt.Equal(end) { // an earlier application may have ended before the second step of keep
+		out = Already
+	}
+	return out, a.keep(ctx, found.ID, end)
 }
 
 // keep lets a live artifact end at an instant at the earliest. No store does that alone, so it writes the end itself
