@@ -136,6 +136,19 @@ var deeds = map[string]deed{
 		},
 		action: event.FeedbackDeleted,
 	},
+	"a message is deleted": {
+		before: func(w *world) any {
+			a := threadOf(w).(written)
+			w.as("POST", threadPath(a.artifact, a.thread), contract.AnswerThreadAsMember{Reply: "A secret"})
+			return a
+		},
+		do: func(w *world, a any) {
+			path := threadPath(a.(written).artifact, a.(written).thread)
+			all := harness.CallAs[contract.Thread](w.t, w.member, 200, "GET", path, nil).Items
+			w.as("DELETE", path+"/messages/"+string(all[1].ID), nil)
+		},
+		action: event.FeedbackMessageDeleted,
+	},
 	"what a guest wrote is dropped": {
 		before: letterOf,
 		do: func(w *world, a any) {

@@ -12,8 +12,8 @@ import (
 	"vitrine/scripts/testkit/invariant"
 )
 
-// sessionKinds names by the beginning of the partition what people and apps hold, for people.
-var sessionKinds = map[string]string{
+// kinds names for people what a step ends, by the beginning of its partition.
+var kinds = map[string]string{
 	"SES":   "browser sessions",
 	"LTX":   "sign-ins under way",
 	"OAR":   "open consent pages",
@@ -79,7 +79,7 @@ func EndCredentials(ctx context.Context, set invariant.Deployment, now time.Time
 // counted reports how many of each kind there are.
 func counted(done string, counts map[string]int) (r Report) {
 	for _, kind := range sorted(counts) {
-		r.say("%s: %d %s", done, counts[kind], sessionKinds[kind])
+		r.say("%s %s: %d", done, kinds[kind], counts[kind])
 	}
 	return r
 }

@@ -44,7 +44,7 @@ type Plan struct {
 	left    []event.Event // left out by an exception
 	others  []event.Event // cannot be done again from their events
 
-	next     map[id.Event]id.Event    // the next event about the same switch
+	next     map[id.Event]event.Event // the next event about the same switch
 	together map[id.Event]event.Event // a claim, and that its agent was let in: each the other
 }
 

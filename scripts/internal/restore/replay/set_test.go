@@ -9,6 +9,7 @@ import (
 	"vitrine/scripts/internal/restore/replay"
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/expect"
+	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
@@ -205,4 +206,40 @@ func (w *world) memberID() id.Member {
 	}
 	w.t.Fatal("nobody is there")
 	return ""
+}
+
+func TestAMessageIsDeletedAgainIfItIsCertainWhich(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := threadOf(w).(written)
+	path := threadPath(a.artifact, a.thread)
+	w.as("POST", path, contract.AnswerThreadAsMember{Reply: "first"})
+	w.as("POST", path, contract.AnswerThreadAsMember{Reply: "second"})
+	w.copyNow()
+	all := harness.CallAs[contract.Thread](t, w.member, 200, "GET", path, nil).Items
+	w.as("DELETE", path+"/messages/"+string(all[2].ID), nil)
+	set := w.restored(nil)
+	report := w.apply(set, w.plan())
+	expect.Has(t, "the report", strings.Join(report.Lines, "\n"), "several messages")
+	w.wantSound(set)
+}
+
+// TestWhatWasDeletedAndRestoredLives also wants its links closed, as a restore leaves them.
+func TestWhatWasDeletedAndRestoredLives(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := artifactOf(w).(id.Artifact)
+	harness.CreateLink(t, w.agent, a, harness.ShareLink)
+	w.copyNow()
+	harness.DeleteArtifact(t, w.agent, a)
+	w.Clock.Advance(time.Minute)
+	restored := w.told(event.ArtifactRestored, event.OnArtifact, string(a))
+	expect.OK(t, w.Store.Lookups.Record(ctx, restored))
+	set := w.restored(nil)
+	for range 2 {
+		w.apply(set, w.plan())
+	}
+	expect.Has(t, "the artifact", w.texts(set.Tables)["A#"+string(a)+" META"],
+		"status=active", fmt.Sprintf("links_closed=%d", restored.At.UnixMilli()))
+	w.wantSound(set)
 }
