@@ -128,40 +128,43 @@ var switches = [][]event.Action{
 // relate finds which events of the plan belong together.
 func (p *Plan) relate() {
 	p.next, p.together = map[id.Event]event.Event{}, map[id.Event]event.Event{}
-	type switched struct {
-		at     int
+	type key struct {
+		kind   int
 		target event.Target
 	}
-	last := map[switched]event.Event{}
-	for _, e := range slices.Backward(p.applied) {
-		at := slices.IndexFunc(switches, func(s []event.Action) bool { return slices.Contains(s, e.Action) })
-		if at < 0 {
-			continue
-		}
-		s := switched{at, e.Target}
-		if next, ok := last[s]; ok {
-			p.next[e.ID] = next
-		}
-		last[s] = e
-	}
-	type request struct {
-		workspace id.Workspace
-		name      string
-		at        int64
-	}
+	last := map[key]event.Event{}
 	claims := map[request]event.Event{}
-	for _, e := range p.applied {
+	for _, e := range slices.Backward(p.applied) {
+		if kind := switchOf(e.Action); kind >= 0 {
+			if next, ok := last[key{kind, e.Target}]; ok {
+				p.next[e.ID] = next
+			}
+			last[key{kind, e.Target}] = e
+		}
 		if e.Action == event.WorkspaceClaimed {
-			claims[request{e.Workspace, e.RequestID, e.At.UnixMilli()}] = e
+			claims[requestOf(e)] = e
 		}
 	}
 	for _, e := range p.applied {
-		c, ok := claims[request{e.Workspace, e.RequestID, e.At.UnixMilli()}]
-		if ok && e.Action == event.ClaimCompleted {
-			p.together[c.ID], p.together[e.ID] = e, c
+		if claimed, ok := claims[requestOf(e)]; ok && e.Action == event.ClaimCompleted {
+			p.together[claimed.ID], p.together[e.ID] = e, claimed
 		}
 	}
 }
+
+// switchOf returns which switch an action belongs to; negative: none.
+func switchOf(a event.Action) int {
+	return slices.IndexFunc(switches, func(s []event.Action) bool { return slices.Contains(s, a) })
+}
+
+// request is what the events of one request have in common.
+type request struct {
+	workspace id.Workspace
+	name      string
+	at        int64
+}
+
+func requestOf(e event.Event) request { return request{e.Workspace, e.RequestID, e.At.UnixMilli()} }
 
 // commit does an action with its event. A workspace that is closed refuses; such an action is listed, not done.
 func (a *applier) commit(ctx context.Context, e event.Event, change func() error) (Outcome, error) {
