@@ -11,13 +11,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/invariant"
 	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/adapter/chaos"
 	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/id"
@@ -93,10 +93,15 @@ func (e *env) take(t testing.TB) {
 	}
 }
 
+// logoOf returns a file whose bytes depend on words.
+func logoOf(words string) wire.File {
+	return wire.File{Path: "logo.bin", Body: bytes.Repeat([]byte("logo of "+words), 300)}
+}
+
 // publish publishes two revisions of an artifact, of which the second keeps a file of the first.
 func (e *env) publish(t testing.TB, words string) contract.Published {
 	t.Helper()
-	logo := wire.File{Path: "logo.bin", Body: harness.RandomBytes(7, 4_000)}
+	logo := logoOf(words)
 	p := harness.Must(e.owner.PublishFiles(ctx, words, "", harness.Page("before "+words), logo))(t)
 	e.RunJobs(t)
 	return harness.Must(e.owner.PublishFiles(ctx, words, p.ArtifactID, harness.Page(words), logo))(t)
@@ -119,6 +124,54 @@ var endings = map[string]func(testing.TB, *env){
 // invariants hold, now and when everything is collected.
 func (e *env) wantBack(t testing.TB, p contract.Published, words string) {
 	t.Helper()
+	e.wantShown(t, p, words)
+	e.CheckInvariants(t)
+	e.Clock.Advance(limits.BundleLease)
+	e.RunCollector(t)
+	e.wantShown(t, p, words)
+}
+
+// forget deletes an object with all its versions, here and in the copy.
+func (e *env) forget(t testing.TB, key string) {
+	t.Helper()
+	harness.NoError(t, os.Remove(filepath.Join(e.copy, strings.ReplaceAll(key, "/", "_"))))
+	e.forgetVersions(t, key)
+}
+
+// forgetVersions deletes an object with all its versions.
+func (e *env) forgetVersions(t testing.TB, key string) {
+	t.Helper()
+	out := harness.Must(e.S3.ListObjectVersions(ctx, &s3.ListObjectVersionsInput{Bucket: &e.To.Bucket, Prefix: &key}))(t)
+	for _, one := range out.Versions {
+		harness.Must(e.S3.DeleteObject(ctx, &s3.DeleteObjectInput{
+			Bucket: &e.To.Bucket, Key: &key, VersionId: one.VersionId,
+		}))(t)
+	}
+}
+
+// pass lets time pass and runs no jobs.
+func (e *env) pass(_ context.Context, d time.Duration) error {
+	e.Clock.Advance(d)
+	return nil
+}
+
+// withFaults lets the calls of the restore meet faults, and nobody else's.
+func (e *env) withFaults(t testing.TB) *chaos.Injector {
+	t.Helper()
+	faults := chaos.For(t)
+	cfg := e.Options.Engines.AWS()
+	cfg.APIOptions = append(cfg.APIOptions, faults.Add)
+	e.To.DynamoDB = dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.BaseEndpoint = &e.Options.Engines.DynamoDB })
+	e.To.S3 = s3.NewFromConfig(cfg, func(o *s3.Options) {
+		o.BaseEndpoint, o.UsePathStyle = &e.Options.Engines.S3, true
+	})
+	e.Bytes = Copy{Versions: Versions{S3: e.To.S3, Bucket: e.To.Bucket}, Object: e.object}
+	return faults
+}
+
+// wantShown checks that the owner reads the artifact with its words.
+func (e *env) wantShown(t testing.TB, p contract.Published, words string) {
+	t.Helper()
 	view := harness.Call[contract.AgentView](t, e.owner.Agent, 200, "GET",
 		"/v1/artifacts/"+string(p.ArtifactID)+"/agent-view", nil)
 	if view.RevisionID != p.RevisionID {
@@ -128,15 +181,15 @@ func (e *env) wantBack(t testing.TB, p contract.Published, words string) {
 	if a := e.Get(t, p.AgentViewURL, "Accept", "application/json"); a.Status != 404 {
 		t.Errorf("the public view answers %d", a.Status)
 	}
-	e.CheckInvariants(t)
-	e.Clock.Advance(limits.BundleLease)
-	e.RunCollector(t)
-	e.WantContent(t, view.RevisionContentURL, harness.Page(words).Body)
 }
 
-// forget deletes the copy of an object, and the object itself.
-func (e *env) forget(t testing.TB, key string) {
+// objectOf returns the key of the object of a file.
+func (e *env) objectOf(t testing.TB, p contract.Published, path string) string {
 	t.Helper()
-	harness.NoError(t, os.Remove(filepath.Join(e.copy, strings.ReplaceAll(key, "/", "_"))))
-	harness.Must(e.S3.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: aws.String(e.To.Bucket), Key: &key}))(t)
+	saved := harness.Must(e.from().Read(ctx, p.ArtifactID))(t)
+	f, ok := saved.Trees[p.RevisionID].Find(path)
+	if !ok {
+		t.Fatalf("no file %s", path)
+	}
+	return objectKey(saved.Artifact.StorageWorkspace, f.Object)
 }
