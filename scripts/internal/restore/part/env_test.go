@@ -103,7 +103,8 @@ func (e *env) publish(t testing.TB, words string) contract.Published {
 	t.Helper()
 	logo := logoOf(words)
 	p := harness.Must(e.owner.PublishFiles(ctx, words, "", harness.Page("before "+words), logo))(t)
-	e.RunJobs(t)
+	e.Clock.Advance(limits.UploadPatience)
+	harness.NoError(t, errors.Join(e.Host.Run(ctx), e.Bundler.Run(ctx)))
 	return harness.Must(e.owner.PublishFiles(ctx, words, p.ArtifactID, harness.Page(words), logo))(t)
 }
 

@@ -55,6 +55,9 @@ func (d discarded) DuePurges(context.Context, time.Time, int) ([]sweep.Purge, er
 	return d.purges, nil
 }
 
+// Purged implements sweep.Purges. What is left of the bundle may be in another queue.
+func (discarded) Purged(context.Context, sweep.Purge) error { return nil }
+
 // Reschedule implements sweep.Queue.
 func (discarded) Reschedule(context.Context, sweep.QueueItem, time.Time, int) error { return nil }
 
