@@ -1,8 +1,8 @@
 package invariant
 
 // returned returns the actions whose events the state no longer shows, because a restore put their artifact back: its
-// ends, and what was done with revisions that it discarded. It checks that each end but the last one was lifted by a
-// restore. told counts the events by action.
+// ends, and what was done with revisions that it discarded. It checks that each deletion but the last one was lifted by
+// a restore; one that was given up leaves another expiry. told counts the events by action.
 func (s *snapshot) returned(b *breaches, told map[string]int) map[string]bool {
 	out := map[string]bool{}
 	for _, a := range s.artifacts {
@@ -15,13 +15,14 @@ func (s *snapshot) returned(b *breaches, told map[string]int) map[string]bool {
 		if lifted == 0 {
 			continue
 		}
-		ends, ended := told[of("artifact.deleted", a.id)]+told[of("artifact.expired", a.id)], 0
+		deletions, ends := told[of("artifact.deleted", a.id)], told[of("artifact.expired", a.id)]
+		ended := 0
 		if !a.is(live) {
 			ended = 1
 		}
-		if ends < ended || ends > lifted+ended {
-			b.add("I6: artifact %s ended %d times, was put back %d times and is %s", a.id, ends, lifted,
-				a.meta.text("status"))
+		if deletions+ends < ended || deletions > lifted+ended {
+			b.add("I6: artifact %s was deleted %d times, expired %d times, was put back %d times and is %s", a.id, deletions,
+				ends, lifted, a.meta.text("status"))
 		}
 		for _, action := range []string{"artifact.deleted", "artifact.expired", "artifact.restored"} {
 			out[of(action, a.id)] = true

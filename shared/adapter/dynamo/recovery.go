@@ -49,6 +49,15 @@ func (s Saved) Returned() time.Time {
 	return s.meta().getTime("back")
 }
 
+// Expired reports whether the artifact ended by its time, and not because a recovery of a deleted one was given up.
+func (s Saved) Expired() bool {
+	if s.Artifact == nil || s.Artifact.Status != artifact.Expired {
+		return false
+	}
+	was := s.meta().getStr("was")
+	return was == "" || was == string(artifact.Expired)
+}
+
 func (s Saved) meta() item { return s.rows.at(artifactKey(s.Artifact.ID)) }
 
 // Read reads strongly everything that the tables have of an artifact, besides its links and feedback.

@@ -2,6 +2,7 @@ package part
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -172,6 +173,29 @@ type Copied struct {
 	SHA256      tree.Digest
 }
 
+// open opens the file for reading if it has the bytes of the object.
+func (c Copied) open() (*os.File, error) {
+	file, err := os.Open(c.File)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, ErrGone
+	}
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.New()
+	if _, err = io.Copy(sum, file); err == nil {
+		_, err = file.Seek(0, io.SeekStart)
+	}
+	if err == nil && tree.Digest(sum.Sum(nil)) != c.SHA256 {
+		err = fmt.Errorf("%w: the copy holds other bytes", ErrGone)
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
 // Copy writes objects from a copy into a bucket.
 type Copy struct {
 	Versions
@@ -187,10 +211,7 @@ func (c Copy) Bring(ctx context.Context, key string) error {
 	if !ok {
 		return ErrGone
 	}
-	file, err := os.Open(from.File)
-	if errors.Is(err, os.ErrNotExist) {
-		return ErrGone
-	}
+	file, err := from.open()
 	if err != nil {
 		return err
 	}

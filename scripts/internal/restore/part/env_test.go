@@ -194,3 +194,11 @@ func (e *env) objectOf(t testing.TB, p contract.Published, path string) string {
 	}
 	return objectKey(saved.Artifact.StorageWorkspace, f.Object)
 }
+
+// overwrite replaces the bytes of an object.
+func (e *env) overwrite(t testing.TB, key, words string) {
+	t.Helper()
+	harness.Must(e.S3.PutObject(ctx, &s3.PutObjectInput{
+		Bucket: &e.To.Bucket, Key: &key, Body: strings.NewReader(words),
+	}))(t)
+}

@@ -67,29 +67,44 @@ func (r Restore) Artifact(ctx context.Context, a id.Artifact) error {
 // Workspace puts back all artifacts of a workspace that were deleted since. It leaves alone those that are live and
 // those that expired, and says so. It fails after the last one if any could not be put back.
 func (r Restore) Workspace(ctx context.Context, w id.Workspace) error {
-	all, err := r.from().Artifacts(ctx, w)
+	plans, refused, err := r.plans(ctx, w)
 	if err != nil {
 		return err
 	}
-	var plans []Plan
-	var failed []error
+	return errors.Join(refused, r.putBack(ctx, plans))
+}
+
+// Plans says what Workspace would do, without changing anything.
+func (r Restore) Plans(ctx context.Context, w id.Workspace) error {
+	_, refused, err := r.plans(ctx, w)
+	return errors.Join(refused, err)
+}
+
+// plans returns the plans that Workspace carries out, and why others that ended are not put back.
+func (r Restore) plans(ctx context.Context, w id.Workspace) (plans []Plan, refused, err error) {
+	all, err := r.from().Artifacts(ctx, w)
+	if err != nil {
+		return nil, nil, err
+	}
 	for _, a := range all {
 		p, err := r.Plan(ctx, a)
 		if err != nil {
-			return err
+			return nil, nil, err
+		}
+		if p.Expired && p.Refusal == nil {
+			p.Refusal = refuse("it expired since, as it was to; name it by its id to put it back")
+			p.Alone = true
 		}
 		p.Print(r.Out)
 		switch {
 		case p.Refusal != nil && !p.Alone:
-			failed = append(failed, fmt.Errorf("%s: %w", a, p.Refusal))
-		case p.Refusal == nil && !p.Done && p.Expired:
-			r.say("%s expired since, as it was to: it is left alone; name it by its id to put it back", a)
+			refused = errors.Join(refused, fmt.Errorf("%s: %w", a, p.Refusal))
 		case p.Refusal == nil && !p.Done:
 			plans = append(plans, p)
 		}
 	}
-	r.say("%d of %d artifacts that workspace %s had are put back", len(plans), len(all), w)
-	return errors.Join(append(failed, r.putBack(ctx, plans))...)
+	r.say("%d of %d artifacts that workspace %s had are to be put back", len(plans), len(all), w)
+	return plans, refused, nil
 }
 
 // putBack carries plans out together, so that all wait for the same jobs. One that fails does not keep the others.

@@ -115,6 +115,9 @@ func TestARestoreThatIsNeverTakenUpEndsByItself(t *testing.T) {
 	e.Clock.Advance(patience)
 	e.RunCollector(t)
 	e.WantClosed(t, e.owner.Agent, p)
+	e.Wait = e.pass
+	harness.NoError(t, e.Workspace(ctx, e.owner.Workspace))
+	e.wantBack(t, p, "words")
 }
 
 func TestOthersPublishAndJobsRunBeside(t *testing.T) {

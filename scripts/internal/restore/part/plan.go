@@ -19,7 +19,7 @@ type Plan struct {
 	Title    string
 	Owner    id.Workspace // today
 	Refusal  error        // why it is not put back; nil: it is
-	Alone    bool         // it is live, so that it needs no restore
+	Alone    bool         // it is as its owner and its time left it, so that a restore of its workspace passes it by
 	Done     bool         // it was put back already
 	Resumes  bool         // a restore that died is taken up again
 	Expired  bool         // it ended by its time, and not by a deletion
@@ -136,7 +136,7 @@ func (r Restore) describe(ctx context.Context, p *Plan, owner workspace.Workspac
 	a := p.saved.Artifact
 	p.Owner = owner.ID
 	p.Resumes = !p.living.Held().IsZero()
-	p.Expired = p.living.Artifact != nil && p.living.Artifact.Status == artifact.Expired
+	p.Expired = p.living.Expired()
 	p.Revisions = len(p.saved.Trees)
 	p.Later = len(r.recovery(*p).Later(p.living))
 	for _, f := range p.saved.Objects() {
