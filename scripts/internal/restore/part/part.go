@@ -43,6 +43,9 @@ func (r Restore) from() dynamo.Recoveries {
 	return dynamo.New(r.From.DynamoDB, r.From.Tables).Recoveries
 }
 
+// instant returns the instant as the tables keep it.
+func (r Restore) instant() time.Time { return r.Instant.UTC().Truncate(time.Millisecond) }
+
 func (r Restore) to() dynamo.Stores { return dynamo.New(r.To.DynamoDB, r.To.Tables) }
 
 func (r Restore) say(format string, args ...any) { fmt.Fprintf(r.Out, format+"\n", args...) }
@@ -145,7 +148,7 @@ func (r Restore) hold(ctx context.Context, p Plan) error {
 func (r Restore) recovery(p Plan) dynamo.Recovery {
 	return dynamo.Recovery{
 		Saved:   p.saved,
-		Instant: r.Instant,
+		Instant: r.instant(),
 		Owner:   p.Owner,
 		Until:   r.Now().Add(patience),
 	}
@@ -210,7 +213,7 @@ func (r Restore) finish(ctx context.Context, p Plan) error {
 		At:      now,
 		Expires: now.Add(leastLife),
 		MaxPins: p.maxPins,
-		Event:   r.event(p, event.ArtifactRestored, "to its state of "+r.Instant.UTC().Format(time.RFC3339)),
+		Event:   r.event(p, event.ArtifactRestored, "to its state of "+r.instant().Format(time.RFC3339)),
 	})
 	if err != nil {
 		return err

@@ -55,7 +55,7 @@ func (r Restore) Plan(ctx context.Context, a id.Artifact) (Plan, error) {
 		return p, err
 	}
 	p.Alone = p.living.Artifact != nil && p.living.Artifact.Status == artifact.Live && p.living.Held().IsZero()
-	p.Done = p.living.Returned().Equal(r.Instant)
+	p.Done = p.living.Returned().Equal(r.instant())
 	if p.Done {
 		return p, nil
 	}
@@ -77,7 +77,7 @@ func (r Restore) unsaved(s dynamo.Saved) error {
 	switch a := s.Artifact; {
 	case a == nil:
 		return refuse("there was no such artifact then; choose a later instant, or check the id")
-	case a.Status != artifact.Live || !a.Active(r.Instant):
+	case a.Status != artifact.Live || !a.Active(r.instant()):
 		return refuse("it had ended already then; choose an earlier instant")
 	case a.Current == "":
 		return refuse("nothing of it was published then; choose a later instant")
@@ -119,7 +119,7 @@ func closed(w *workspace.Workspace) error {
 func (r Restore) unended(p Plan) error {
 	a, under := p.living.Artifact, p.living.Held()
 	switch {
-	case a == nil || a.Status != artifact.Live || under.Equal(r.Instant):
+	case a == nil || a.Status != artifact.Live || under.Equal(r.instant()):
 		return nil
 	case !under.IsZero():
 		return refuse("another restore brings it to its state of %s; finish that one with the same command",

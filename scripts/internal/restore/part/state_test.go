@@ -258,7 +258,7 @@ func TestRefusals(t *testing.T) {
 	}
 	was := e.Instant
 	e.Instant = was.Add(time.Second)
-	refused(p.ArtifactID, "another restore brings it to its state of "+was.Format(time.RFC3339))
+	refused(p.ArtifactID, "another restore brings it to its state of "+was.UTC().Format(time.RFC3339))
 	e.Instant = was
 	e.Wait = e.pass
 	harness.NoError(t, e.Artifact(ctx, p.ArtifactID))
