@@ -137,7 +137,7 @@ func (f *failures) each(plans []Plan, do func(Plan) error) (kept []Plan) {
 	return kept
 }
 
-// hold makes the artifact one that neither the purger nor the collector takes anything from, and nobody reads.
+// hold makes the artifact one that neither the purger nor the collector takes anything from, and that no request reads.
 func (r Restore) hold(ctx context.Context, p Plan) error {
 	if p.Resumes {
 		return nil
@@ -154,8 +154,8 @@ func (r Restore) recovery(p Plan) dynamo.Recovery {
 	}
 }
 
-// settle puts rows back and waits, until a round after a wait finds nothing to put back. It waits at least once, because
-// of what an earlier process may have put back just before it died.
+// settle puts rows back and waits, until a round after a wait finds all of them in place. It waits at least once,
+// because an earlier process may have put rows back just before it died.
 func (r Restore) settle(ctx context.Context, plans []Plan, failed *failures) ([]Plan, error) {
 	for round := range maxRounds {
 		wrote := round == 0

@@ -72,7 +72,7 @@ func refuse(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrRefused, fmt.Sprintf(format, args...))
 }
 
-// unsaved returns why the restored tables have nothing to put back; nil: they have.
+// unsaved returns why the restored tables do not have the artifact to put back; nil: they do.
 func (r Restore) unsaved(s dynamo.Saved) error {
 	switch a := s.Artifact; {
 	case a == nil:
@@ -104,7 +104,7 @@ func (r Restore) owner(ctx context.Context, p Plan) (*workspace.Workspace, error
 	return w, err
 }
 
-// closed returns why nothing of a workspace is put back; nil: it is. A lock is no reason.
+// closed returns why a workspace gets no artifact back; nil: it may get some. A lock is no reason.
 func closed(w *workspace.Workspace) error {
 	switch {
 	case w == nil || !w.RemovedAt.IsZero():
@@ -167,7 +167,8 @@ func (p Plan) Print(w io.Writer) {
 		say("%s %q of workspace %s", p.Artifact, p.Title, p.Owner)
 	}
 	say("  %d revisions with %d files of %d bytes are put back", p.Revisions, p.Files, p.Size)
-	say("  %d links that it had stay closed, and so do its public views and keys that were revoked; share it again", p.Links)
+	say("  %d links that it had stay closed, and so do its public views, and keys that were revoked since; share it again",
+		p.Links)
 	say("  it lives %d days at least from now on", leastLife/limits.Day)
 	if p.Later > 0 {
 		say("  %d later or unfinished revisions are discarded", p.Later)
