@@ -307,7 +307,7 @@ func (v *versions) copyAttributes(from, to object) error {
 		if name == versionAttribute {
 			err = errors.Join(err, v.deleteOthers(to, old, names))
 		}
-		if found && err == nil { // a marker has no etag, whatever is listed
+		if found && err == nil { // the etag of a marker is listed, and has no value
 			err = v.meta.StoreAttribute(nil, to.bucket, to.key, name, []byte(value))
 		}
 		if err != nil {

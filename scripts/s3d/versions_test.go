@@ -12,7 +12,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/versity/versitygw/backend"
-	"github.com/versity/versitygw/backend/meta"
 	"github.com/versity/versitygw/backend/posix"
 	"github.com/versity/versitygw/s3err"
 	"github.com/versity/versitygw/s3response"
@@ -280,85 +279,4 @@ func TestWritesAmongDeletesAreKept(t *testing.T) {
 			e.wantBody(t, "o/a", id, fmt.Sprint("body ", i))
 		}
 	})
-}
-
-// A write of metadata that fails stands for a crash at that line.
-func TestACutOffChangeLosesNoVersion(t *testing.T) {
-	eachStore(t, func(t *testing.T, e *env) {
-		for name, change := range map[string]func(key string, f *failing) error{
-			"delete": func(key string, f *failing) error {
-				f.armed = true
-				_, err := e.tryDelete(t, key, "")
-				return err
-			},
-			"undelete": func(key string, f *failing) error {
-				marker := e.remove(t, key, "")
-				f.armed = true
-				_, err := e.tryDelete(t, key, marker)
-				return err
-			},
-			"write over a marker": func(key string, f *failing) error {
-				e.remove(t, key, "")
-				f.armed = true
-				_, err := e.tryPut(t, key, "other", true)
-				return err
-			},
-		} {
-			t.Run(name, func(t *testing.T) { eachCutOff(t, e, change) })
-		}
-	})
-}
-
-// eachCutOff makes the change with a crash at its first write, at its second, and so on, until it succeeds.
-func eachCutOff(t *testing.T, e *env, change func(key string, f *failing) error) {
-	t.Helper()
-	err := errCutOff
-	for writes := 0; err != nil; writes++ {
-		key := fmt.Sprint("o/", t.Name(), writes)
-		e.put(t, key, "bytes")
-		f := &failing{MetadataStorer: e.versions.meta, left: writes}
-		e.openWith(t, f)
-		if err = change(key, f); err != nil && !errors.Is(err, errCutOff) {
-			t.Fatal(err)
-		}
-		e.openWith(t, f.MetadataStorer)
-		if _, deleted := e.get(t, key, ""); deleted != nil {
-			if _, err := e.tryPut(t, key, "again", true); err != nil {
-				t.Errorf("a first write after %d writes: %v", writes, err)
-			}
-			e.wantBody(t, key, "", "again")
-		}
-		e.rollBack(t, key, "bytes")
-		left, _ := filepath.Glob(filepath.Join(e.dir, objectsFolder, testBucket, posix.MetaTmpDir, "[mv]*-*"))
-		if len(left) > 0 {
-			t.Errorf("temporary files are left: %v", left)
-		}
-	}
-}
-
-var errCutOff = errors.New("cut off")
-
-// failing stores so many values, and then none.
-type failing struct {
-	meta.MetadataStorer
-	armed bool
-	left  int
-}
-
-func (f *failing) StoreAttribute(file *os.File, bucket, object, name string, value []byte) error {
-	if f.armed {
-		if f.left--; f.left < 0 {
-			return errCutOff
-		}
-	}
-	return f.MetadataStorer.StoreAttribute(file, bucket, object, name, value)
-}
-
-func (f *failing) DeleteAttribute(bucket, object, name string) error {
-	if f.armed {
-		if f.left--; f.left < 0 {
-			return errCutOff
-		}
-	}
-	return f.MetadataStorer.DeleteAttribute(bucket, object, name)
 }
