@@ -28,6 +28,7 @@ type Stores struct {
 	Clients       Clients
 	Consents      Consents
 	ContentIndex  ContentIndex
+	Copies        Copies
 	Counters      Counters
 	Delegations   Delegations
 	Deletions     Deletions
@@ -44,6 +45,7 @@ type Stores struct {
 	Lookups       Lookups
 	Members       Members
 	Queue         Queue
+	Recoveries    Recoveries
 	Registrations Registrations
 	Removals      Removals
 	Reports       Reports
@@ -80,6 +82,7 @@ func New(client *dynamodb.Client, tables Tables, options ...Option) Stores {
 		Clients:       Clients{d},
 		Consents:      Consents{d},
 		ContentIndex:  ContentIndex{d, c},
+		Copies:        Copies{d},
 		Counters:      Counters{d},
 		Delegations:   Delegations{Members{d}},
 		Deletions:     Deletions{d, m},
@@ -96,6 +99,7 @@ func New(client *dynamodb.Client, tables Tables, options ...Option) Stores {
 		Lookups:       Lookups{d, m},
 		Members:       Members{d},
 		Queue:         Queue{d, c},
+		Recoveries:    Recoveries{d, c},
 		Registrations: Registrations{d},
 		Removals:      Removals{d, c},
 		Reports:       Reports{d, m},
