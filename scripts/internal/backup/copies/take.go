@@ -263,7 +263,7 @@ func (t *taking) prune() error {
 		return err
 	}
 	for _, name := range names[min(t.Keep, len(names)):] {
-		t.say("removing %s, because %d newer ones stay", name, t.Keep)
+		t.say("removing %s, because it is not among the newest %d", name, t.Keep)
 		old := filepath.Join(t.To, name)
 		if err := os.Rename(old, old+unfinished); err != nil { // so that half of it is no copy
 			return err
