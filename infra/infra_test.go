@@ -124,6 +124,7 @@ func contexts(folder string) map[string]map[string]any {
 		"table-read-units":        "9000",
 		"table-write-units":       "3000",
 		"budget-usd":              "250",
+		"noncurrent-days":         "30",
 		"cache":                   "33554432",
 		"settings":                filepath.Join(folder, "settings.json"),
 		"policy":                  "../docs/policies/company.json",

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
 	"github.com/aws/jsii-runtime-go"
+
+	"vitrine/shared/platform/release"
 )
 
 // How long S3 keeps objects that the service itself does not delete.
@@ -11,6 +14,7 @@ const (
 	unfinishedDays = 1  // parts of uploads that were never completed
 	diffDays       = 2  // objects under d/, the input of patches
 	exportDays     = 14 // archives of exports, which the jobs delete a week after they are ready
+	archiveDays    = 1  // replaced and deleted versions of what can be made anew: archives, diffs and the CLI
 	accessLogDays  = 90 // access log: who read and wrote objects
 	looseLogDays   = 1  // the access log of a deployment whose data goes with its stack
 )
@@ -18,8 +22,8 @@ const (
 // preflightAge is how many seconds a browser may rely on what S3 allows.
 const preflightAge = 600
 
-// objects makes the private bucket. It has no versioning, because a deleted artifact must not survive as an old
-// version.
+// objects makes the private bucket. It keeps versions, so that a mistake or a stolen role cannot destroy files at once.
+// What was deleted survives as an old version for the days of the options.
 func (d *data) objects(o options) {
 	logDays := float64(accessLogDays)
 	if !o.Keep {
@@ -38,17 +42,38 @@ func (d *data) objects(o options) {
 		ServerAccessLogsBucket: log,
 		ServerAccessLogsPrefix: jsii.String("objects/"),
 		Cors:                   browserPuts(o.Addresses.App),
-		LifecycleRules: &[]*awss3.LifecycleRule{
-			{Id: jsii.String("unfinished"), AbortIncompleteMultipartUploadAfter: days(unfinishedDays)},
-			{Id: jsii.String("diffs"), Prefix: jsii.String("d/"), Expiration: days(diffDays)},
-			{Id: jsii.String("exports"), Prefix: jsii.String("x/"), Expiration: days(exportDays)},
-		},
+		Versioned:              jsii.Bool(true),
+		LifecycleRules:         o.lifecycle(),
 	}))
 	d.bucket.AddToResourcePolicy(d.refuseEncryption("DenyOtherEncryption", "s3:x-amz-server-side-encryption",
 		jsii.String("aws:kms")))
 	d.bucket.AddToResourcePolicy(d.refuseEncryption("DenyOtherKeys", "s3:x-amz-server-side-encryption-aws-kms-key-id",
 		d.key.KeyArn()))
 	d.bucket.AddToResourcePolicy(d.refuseOverwrites())
+}
+
+// lifecycle returns the rules by which S3 deletes objects and their versions. An expiration leaves a version and a
+// delete marker behind: the version ends by the days of its prefix, and the marker by its own rule.
+func (o options) lifecycle() *[]*awss3.LifecycleRule {
+	return &[]*awss3.LifecycleRule{
+		{Id: jsii.String("unfinished"), AbortIncompleteMultipartUploadAfter: days(unfinishedDays)},
+		{Id: jsii.String("markers"), ExpiredObjectDeleteMarker: jsii.Bool(true)},
+		versions("files", "o/", o.Backup.NoncurrentDays, nil),
+		versions("bundles", "b/", archiveDays, nil),
+		versions("diffs", "d/", archiveDays, days(diffDays)),
+		versions("exports", "x/", archiveDays, days(exportDays)),
+		versions("releases", release.Folder, archiveDays, nil),
+	}
+}
+
+// versions returns the rule of a prefix: how many days its old versions live, and how long its objects do.
+func versions(id, prefix string, kept float64, expiration awscdk.Duration) *awss3.LifecycleRule {
+	return &awss3.LifecycleRule{
+		Id:                          jsii.String(id),
+		Prefix:                      jsii.String(prefix),
+		Expiration:                  expiration,
+		NoncurrentVersionExpiration: days(kept),
+	}
 }
 
 // browserPuts allows pages of one origin to send files by presigned PUTs, and nothing else. S3 adds the headers of the
@@ -67,7 +92,7 @@ func (d *data) private(o options, p *awss3.BucketProps) *awss3.BucketProps {
 	p.BlockPublicAccess = awss3.BlockPublicAccess_BLOCK_ALL()
 	p.ObjectOwnership = awss3.ObjectOwnership_BUCKET_OWNER_ENFORCED
 	p.EnforceSSL, p.MinimumTLSVersion = jsii.Bool(true), number(1.2)
-	p.Versioned, p.RemovalPolicy = jsii.Bool(false), o.removal()
+	p.RemovalPolicy = o.removal()
 	return p
 }
 

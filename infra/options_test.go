@@ -124,6 +124,9 @@ var badOptions = []mistake{
 	{"a cache in words", map[string]any{"cache": "64MB"}, "cache is a number of bytes"},
 	{"a cache below nothing", map[string]any{"cache": "-1"}, "cache is a number of bytes"},
 	{"a cache that leaves no memory", map[string]any{"cache": "134217729"}, "cache is a number of bytes"},
+	{"versions that hardly live", map[string]any{"noncurrent-days": "6"}, "noncurrent-days is a number from 7 to 30"},
+	{"versions that live on", map[string]any{"noncurrent-days": "31"}, "noncurrent-days is a number from 7 to 30"},
+	{"versions in words", map[string]any{"noncurrent-days": "two weeks"}, "noncurrent-days is a number from 7 to 30"},
 	{"a strange rule for HTTPS", map[string]any{"hsts": "everywhere"}, "hsts is host, subdomains or preload"},
 }
 
