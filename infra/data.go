@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
@@ -15,6 +16,7 @@ type data struct {
 	core, events, hot awsdynamodb.TableV2
 	key               awskms.Key
 	bucket            awss3.Bucket
+	recovery          awsiam.Role
 	rings             map[string]awssecretsmanager.Secret // by the setting that names them
 	narrowWrites      bool
 }
@@ -31,7 +33,9 @@ func newData(app awscdk.App, o options) *data {
 		Description: jsii.String("Encrypts the objects and the key rings of " + o.Name), EnableKeyRotation: jsii.Bool(true),
 		RemovalPolicy: o.removal(),
 	})
+	d.makeRecovery()
 	d.objects(o)
+	d.grantRecovery(o)
 	d.makeRings(o)
 	d.identify(o)
 	d.budget(o)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
 	"github.com/aws/jsii-runtime-go"
 
@@ -45,11 +44,9 @@ func (d *data) objects(o options) {
 		Versioned:              jsii.Bool(true),
 		LifecycleRules:         o.lifecycle(),
 	}))
-	d.bucket.AddToResourcePolicy(d.refuseEncryption("DenyOtherEncryption", "s3:x-amz-server-side-encryption",
-		jsii.String("aws:kms")))
-	d.bucket.AddToResourcePolicy(d.refuseEncryption("DenyOtherKeys", "s3:x-amz-server-side-encryption-aws-kms-key-id",
-		d.key.KeyArn()))
-	d.bucket.AddToResourcePolicy(d.refuseOverwrites())
+	for _, s := range d.guards(o) {
+		d.bucket.AddToResourcePolicy(s)
+	}
 }
 
 // lifecycle returns the rules by which S3 deletes objects and their versions. An expiration leaves a version and a
@@ -94,31 +91,4 @@ func (d *data) private(o options, p *awss3.BucketProps) *awss3.BucketProps {
 	p.EnforceSSL, p.MinimumTLSVersion = jsii.Bool(true), number(1.2)
 	p.RemovalPolicy = o.removal()
 	return p
-}
-
-// refuseEncryption denies puts whose header asks for another encryption than the bucket's default. The service never
-// sends that header.
-func (d *data) refuseEncryption(id, header string, ours *string) awsiam.PolicyStatement {
-	return refusePuts(id, map[string]any{
-		"Null": map[string]any{header: "false"}, "StringNotEquals": map[string]any{header: ours},
-	}, d.bucket.ArnForObjects(jsii.String("*")))
-}
-
-// refuseOverwrites denies every caller puts to files and diffs without If-None-Match, because those objects are written
-// once. It also denies copies and multipart uploads there, which cannot send that header; the service makes none.
-// Archives of revisions and exports are not covered: they are multipart uploads, and a retry replaces them.
-func (d *data) refuseOverwrites() awsiam.PolicyStatement {
-	unconditional := map[string]any{"Null": map[string]any{"s3:if-none-match": "true"}}
-	return refusePuts("DenyOverwrites", unconditional, d.files(), d.diffs())
-}
-
-func refusePuts(id string, conditions map[string]any, objects ...*string) awsiam.PolicyStatement {
-	return awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
-		Sid:        jsii.String(id),
-		Effect:     awsiam.Effect_DENY,
-		Principals: &[]awsiam.IPrincipal{awsiam.NewAnyPrincipal()},
-		Actions:    jsii.Strings("s3:PutObject"),
-		Resources:  &objects,
-		Conditions: &conditions,
-	})
 }
