@@ -7,6 +7,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/jsii-runtime-go"
 )
 
@@ -17,6 +18,7 @@ type data struct {
 	key               awskms.Key
 	bucket            awss3.Bucket
 	recovery          awsiam.Role
+	reports           awssns.ITopic                       // that alarms of the stack report to; nil: none
 	rings             map[string]awssecretsmanager.Secret // by the setting that names them
 	narrowWrites      bool
 }
@@ -36,6 +38,7 @@ func newData(app awscdk.App, o options) *data {
 	d.makeRecovery()
 	d.objects(o)
 	d.grantRecovery(o)
+	d.exportTables(o)
 	d.makeRings(o)
 	d.identify(o)
 	d.budget(o)

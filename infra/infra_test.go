@@ -125,6 +125,12 @@ func contexts(folder string) map[string]map[string]any {
 		"table-write-units":       "3000",
 		"budget-usd":              "250",
 		"noncurrent-days":         "30",
+		"copy-bucket":             copyBucket,
+		"copy-key":                copyKey,
+		"copy-account":            "444455556666",
+		"exports":                 "daily",
+		"rings-region":            "eu-central-1",
+		"rings-key":               ringsKey,
 		"cache":                   "33554432",
 		"settings":                filepath.Join(folder, "settings.json"),
 		"policy":                  "../docs/policies/company.json",
@@ -146,6 +152,10 @@ func contexts(folder string) map[string]map[string]any {
 		"stripe-webhook-secret": stripeSecret,
 		"stripe-price-month":    "price_month",
 		"stripe-price-year":     "price_year",
+
+		"copy-bucket":  copyBucket,
+		"copy-key":     copyKey,
+		"rings-region": "eu-central-1",
 
 		"cache":           "0",
 		"bundles":         "no",
@@ -186,6 +196,9 @@ const (
 	clientSecret = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:their-client-AbC123"
 	stripeKey    = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:stripe-key-AbC123"
 	stripeSecret = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:stripe-webhook-AbC123"
+	copyBucket   = "arn:aws:s3:::vitrine-copy"
+	copyKey      = "arn:aws:kms:eu-central-1:444455556666:key/mrk-0123456789abcdef0123456789abcdef"
+	ringsKey     = "arn:aws:kms:eu-central-1:111122223333:key/01234567-89ab-cdef-0123-456789abcdef"
 	providerList = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:providers-AbC123"
 )
 

@@ -47,6 +47,7 @@ func (d *data) objects(o options) {
 	for _, s := range d.guards(o) {
 		d.bucket.AddToResourcePolicy(s)
 	}
+	d.copyFiles(o, d.bucket)
 }
 
 // lifecycle returns the rules by which S3 deletes objects and their versions. An expiration leaves a version and a

@@ -88,6 +88,13 @@ import (
 //	bundles           yes (default) or no: newly published revisions get no archives; those that exist stay
 //	noncurrent-days   how many days S3 keeps the replaced and deleted versions of files, from 7 to 30 (default 14). The
 //	                  role of the output RecoveryRole brings them back until then
+//	copy-bucket, copy-key  ARN of a second bucket, to which S3 copies files as they come, and of the KMS key that encrypts
+//	                  them there; both or neither. docs/deploy.md has the commands that make such a bucket
+//	copy-account      number of the account that owns copy-bucket, where that is another one
+//	exports           daily or none (default): tables core and events are exported to copy-bucket every day
+//	rings-region      another region, where each key ring has a replica; optional
+//	rings-key         with rings-region: ARN of the KMS key there that encrypts the replicas; default: the account's own
+//	                  key for secrets
 //	alarm-topic       ARN of an SNS topic that alarms report to; optional
 //	budget-usd        what the account may cost in a month, or none (default): spending above 80 % and 100 % of it, and
 //	                  a forecast above 100 %, are reported to alarm-topic, whose policy must let budgets.amazonaws.com

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
@@ -18,6 +19,7 @@ var (
 		"dynamodb:ListTagsOfResource", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:Scan",
 	}
 	restoreTable = []string{"dynamodb:RestoreTableToPointInTime", "dynamodb:RestoreTableFromBackup"}
+	exportTable  = []string{"dynamodb:ExportTableToPointInTime"}
 	makeTable    = []string{
 		"dynamodb:CreateTable", "dynamodb:UpdateTable", "dynamodb:UpdateContinuousBackups", "dynamodb:UpdateTimeToLive",
 		"dynamodb:TagResource", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem",
@@ -49,7 +51,7 @@ func (d *data) grantRecovery(o options) {
 		d.recovery.AddToPolicy(s)
 	}
 	for _, table := range []*string{d.core.TableArn(), d.events.TableArn()} {
-		d.recovery.AddToPolicy(allow(table, append(readTable, "dynamodb:ExportTableToPointInTime", restoreTable[0])...))
+		d.recovery.AddToPolicy(allow(table, slices.Concat(readTable, restoreTable[:1], exportTable)...))
 		d.recovery.AddToPolicy(allow(jsii.String(*table+"/index/*"), "dynamodb:Query", "dynamodb:Scan"))
 		d.recovery.AddToPolicy(allow(jsii.String(*table+"/export/*"), "dynamodb:DescribeExport"))
 		d.recovery.AddToPolicy(allow(jsii.String(*table+"/backup/*"), restoreTable[1]))
@@ -57,8 +59,24 @@ func (d *data) grantRecovery(o options) {
 	for _, actions := range [][]string{readTable, restoreTable, makeTable} {
 		d.recovery.AddToPolicy(allow(d.restored(o), actions...))
 	}
+	for _, s := range o.readCopies() {
+		d.recovery.AddToPolicy(s)
+	}
 	suppress(d.recovery, rule{"AwsSolutions-IAM5", "objects, indexes, exports, backups and restored tables have names that " +
 		"no policy can know, and ListBackups names no resource"})
+}
+
+// readCopies allows reading the second bucket, where there is one, and writing exports of tables there.
+func (o options) readCopies() []awsiam.PolicyStatement {
+	if !o.Backup.copies() {
+		return nil
+	}
+	bucket := o.Backup.CopyBucket
+	return append(o.putExports(),
+		allow(jsii.String(bucket), "s3:ListBucket"),
+		allow(jsii.String(bucket+"/o/*"), "s3:GetObject"),
+		allow(jsii.String(bucket+"/"+o.exportPrefix()+"/*"), "s3:GetObject"),
+	)
 }
 
 // restored returns the ARN of the tables that a restore makes, with their indexes.

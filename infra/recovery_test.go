@@ -10,7 +10,7 @@ import (
 const restoredTable = "arn:AWS::Partition:dynamodb:AWS::Region:AWS::AccountId:table/NAME-restore-core"
 
 // destructive are the actions that destroy what is stored or change what protects it, and who may do each: functions by
-// name, and the roles recovery, copy and exports. Nobody else may.
+// name, and the roles recovery, copy and export. No other role may.
 var destructive = []struct{ action, resource, who string }{
 	{"s3:DeleteObject", "Objects.Arn/o/1", "jobs"},
 	{"s3:DeleteObject", "Objects.Arn/b/1", "jobs"},
@@ -48,6 +48,11 @@ var destructive = []struct{ action, resource, who string }{
 	{"secretsmanager:DeleteSecret", "ContentRing", ""},
 	{"secretsmanager:PutSecretValue", "ContentRing", ""},
 	{"sts:AssumeRole", "Recovery.Arn", ""},
+	{"s3:DeleteObjectVersion", copyBucket + "/o/1", ""},
+	{"s3:DeleteObject", copyBucket + "/o/1", ""},
+	{"s3:PutObject", copyBucket + "/o/1", ""},
+	{"s3:ReplicateDelete", copyBucket + "/o/1", "copy"},
+	{"s3:ReplicateObject", copyBucket + "/exports/NAME/1", ""},
 }
 
 // caller is a role, with the keys that its requests have.
