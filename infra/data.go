@@ -14,9 +14,10 @@ import (
 // data is the stack of everything that must survive a deployment: tables, objects, keys, people.
 type data struct {
 	stack             awscdk.Stack
-	core, events, hot awsdynamodb.TableV2
+	core, events, hot awsdynamodb.ITableV2   // that the functions use
+	restorable        []awsdynamodb.ITableV2 // that the recovery role may restore from
 	key               awskms.Key
-	bucket            awss3.Bucket
+	bucket            awss3.IBucket // that the functions use
 	recovery          awsiam.Role
 	reports           awssns.ITopic                       // that alarms of the stack report to; nil: none
 	rings             map[string]awssecretsmanager.Secret // by the setting that names them
@@ -36,15 +37,15 @@ func newData(app awscdk.App, o options) *data {
 		RemovalPolicy: o.removal(),
 	})
 	d.makeRecovery()
-	d.objects(o)
+	own := d.objects(o)
+	d.exportOwn(own)
+	d.adopt(o)
+	d.copyFiles(o, own)
 	d.grantRecovery(o)
 	d.exportTables(o)
 	d.makeRings(o)
 	d.identify(o)
 	d.budget(o)
-	// Only the distribution of an upload host with a domain imports this name. It is exported in any case, because
-	// CloudFormation refuses to remove an output that is imported: a deployment could not give up its domains.
-	d.stack.ExportValue(d.bucket.BucketRegionalDomainName(), nil)
 	output(d.stack, "CoreTable", d.core.TableName())
 	output(d.stack, "EventsTable", d.events.TableName())
 	output(d.stack, "HotTable", d.hot.TableName())

@@ -103,6 +103,7 @@ func synthesis() (string, error) {
 // contexts are the deployments that the tests look at: Plain has the addresses that AWS assigns,
 // and is deployed for the first time; Named has domains and every option; Bare has domains in
 // another region and an external provider; Loose is deleted with its stacks and has no sign-in.
+// Adopted uses tables and a bucket that a restore made.
 // Artifacts have origins of their own in Bare and in Wild, where CloudFront stands in front of them.
 func contexts(folder string) map[string]map[string]any {
 	named := map[string]any{
@@ -182,6 +183,16 @@ func contexts(folder string) map[string]map[string]any {
 		"Loose": {
 			"keep": "no", "arch": "x86_64", "edge-logs": "no", "settings": filepath.Join(folder, "settings.json"),
 			"identity": "none", "narrow-writes": "no",
+		},
+		"Adopted": {
+			"table-core":   "Adopted-restore-1-core",
+			"table-events": "Adopted-restore-1-events",
+			"table-hot":    "Adopted-restore-1-hot",
+			"bucket":       "adopted-objects",
+			"identity":     "none",
+			"copy-bucket":  copyBucket,
+			"copy-key":     copyKey,
+			"exports":      "daily",
 		},
 	}
 }

@@ -18,12 +18,15 @@ const (
 	looseLogDays   = 1  // the access log of a deployment whose data goes with its stack
 )
 
+// minTLS is the oldest version of TLS that a bucket takes.
+const minTLS = 1.2
+
 // preflightAge is how many seconds a browser may rely on what S3 allows.
 const preflightAge = 600
 
 // objects makes the private bucket. It keeps versions, so that a mistake or a stolen role cannot destroy files at once.
 // What was deleted survives as an old version for the days of the options.
-func (d *data) objects(o options) {
+func (d *data) objects(o options) awss3.Bucket {
 	logDays := float64(accessLogDays)
 	if !o.Keep {
 		logDays = looseLogDays
@@ -34,7 +37,7 @@ func (d *data) objects(o options) {
 			{Id: jsii.String("expire"), Expiration: days(logDays), AbortIncompleteMultipartUploadAfter: days(unfinishedDays)},
 		},
 	}))
-	d.bucket = awss3.NewBucket(d.stack, jsii.String("Objects"), d.private(o, &awss3.BucketProps{
+	own := awss3.NewBucket(d.stack, jsii.String("Objects"), d.private(o, &awss3.BucketProps{
 		Encryption:             awss3.BucketEncryption_KMS,
 		EncryptionKey:          d.key,
 		BucketKeyEnabled:       jsii.Bool(true),
@@ -44,10 +47,11 @@ func (d *data) objects(o options) {
 		Versioned:              jsii.Bool(true),
 		LifecycleRules:         o.lifecycle(),
 	}))
+	d.bucket = own
 	for _, s := range d.guards(o) {
-		d.bucket.AddToResourcePolicy(s)
+		own.AddToResourcePolicy(s)
 	}
-	d.copyFiles(o, d.bucket)
+	return own
 }
 
 // lifecycle returns the rules by which S3 deletes objects and their versions. An expiration leaves a version and a
@@ -89,7 +93,7 @@ func browserPuts(origin string) *[]*awss3.CorsRule {
 func (d *data) private(o options, p *awss3.BucketProps) *awss3.BucketProps {
 	p.BlockPublicAccess = awss3.BlockPublicAccess_BLOCK_ALL()
 	p.ObjectOwnership = awss3.ObjectOwnership_BUCKET_OWNER_ENFORCED
-	p.EnforceSSL, p.MinimumTLSVersion = jsii.Bool(true), number(1.2)
+	p.EnforceSSL, p.MinimumTLSVersion = jsii.Bool(true), number(minTLS)
 	p.RemovalPolicy = o.removal()
 	return p
 }

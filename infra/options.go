@@ -95,6 +95,10 @@ import (
 //	rings-region      another region, where each key ring has a replica; optional
 //	rings-key         with rings-region: ARN of the KMS key there that encrypts the replicas; default: the account's own
 //	                  key for secrets
+//	table-core, table-events, table-hot  names of the tables that functions use instead of those of the stack Data, which
+//	                  keeps its own: what a restore has made. All three, or none
+//	bucket            name of the bucket that they use instead; optional. scripts/deploy compares both with what a
+//	                  deployment has, and refuses what differs
 //	alarm-topic       ARN of an SNS topic that alarms report to; optional
 //	budget-usd        what the account may cost in a month, or none (default): spending above 80 % and 100 % of it, and
 //	                  a forecast above 100 %, are reported to alarm-topic, whose policy must let budgets.amazonaws.com
@@ -132,6 +136,7 @@ type options struct {
 	Cache        int64   // bytes that a function keeps in memory; 0: none
 	NarrowWrites bool    // hosts may write only those kinds of items that they need to
 	Backup       backup
+	Adopted      adopted
 	// ReadUnits and WriteUnits are the most request units that each table takes in a second; 0: the account's quota.
 	ReadUnits, WriteUnits float64
 }
@@ -232,6 +237,9 @@ func readOptions(c lookup) (options, error) {
 		return o, err
 	}
 	if o.Backup, err = readBackup(c); err != nil {
+		return o, err
+	}
+	if o.Adopted, err = readAdopted(c); err != nil {
 		return o, err
 	}
 	if err = o.checkSites(); err != nil {

@@ -144,6 +144,14 @@ var badOptions = []mistake{
 	{"a key without replicas", map[string]any{"rings-key": ringsKey}, "give rings-region too"},
 	{"a key elsewhere than its replicas", map[string]any{"rings-region": "eu-west-3", "rings-key": ringsKey},
 		"rings-key is the ARN of a KMS key in eu-west-3"},
+	{"one table of three", map[string]any{"table-core": "core"}, "all three or none"},
+	{"two tables of three", map[string]any{"table-events": "events", "table-hot": "hot"}, "all three or none"},
+	{"a table twice", map[string]any{"table-core": "core", "table-events": "core", "table-hot": "hot"},
+		"do not name one twice"},
+	{"a table by its ARN", map[string]any{
+		"table-core": "arn:aws:dynamodb:eu-west-1:111122223333:table/c", "table-events": "events", "table-hot": "hot",
+	}, "table-core, table-events and table-hot are names of tables"},
+	{"a bucket by its ARN", map[string]any{"bucket": copyBucket}, "bucket is the name of a bucket"},
 	{"a strange rule for HTTPS", map[string]any{"hsts": "everywhere"}, "hsts is host, subdomains or preload"},
 }
 

@@ -50,7 +50,8 @@ func (d *data) grantRecovery(o options) {
 	} {
 		d.recovery.AddToPolicy(s)
 	}
-	for _, table := range []*string{d.core.TableArn(), d.events.TableArn()} {
+	for _, t := range d.restorable {
+		table := t.TableArn()
 		d.recovery.AddToPolicy(allow(table, slices.Concat(readTable, restoreTable[:1], exportTable)...))
 		d.recovery.AddToPolicy(allow(jsii.String(*table+"/index/*"), "dynamodb:Query", "dynamodb:Scan"))
 		d.recovery.AddToPolicy(allow(jsii.String(*table+"/export/*"), "dynamodb:DescribeExport"))
@@ -59,11 +60,22 @@ func (d *data) grantRecovery(o options) {
 	for _, actions := range [][]string{readTable, restoreTable, makeTable} {
 		d.recovery.AddToPolicy(allow(d.restored(o), actions...))
 	}
+	d.recovery.AddToPolicy(d.keepLiving())
 	for _, s := range o.readCopies() {
 		d.recovery.AddToPolicy(s)
 	}
 	suppress(d.recovery, rule{"AwsSolutions-IAM5", "objects, indexes, exports, backups and restored tables have names that " +
 		"no policy can know, and ListBackups names no resource"})
+}
+
+// keepLiving denies the recovery role to delete the tables that the functions use: adopted ones have names of restored
+// tables.
+func (d *data) keepLiving() awsiam.PolicyStatement {
+	return awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+		Effect:    awsiam.Effect_DENY,
+		Actions:   jsii.Strings("dynamodb:DeleteTable"),
+		Resources: &[]*string{d.core.TableArn(), d.events.TableArn(), d.hot.TableArn()},
+	})
 }
 
 // readCopies allows reading the second bucket, where there is one, and writing exports of tables there.

@@ -7,7 +7,7 @@ import (
 )
 
 // restoredTable is a table that a restore made, of the deployment that a test looks at.
-const restoredTable = "arn:AWS::Partition:dynamodb:AWS::Region:AWS::AccountId:table/NAME-restore-core"
+const restoredTable = "arn:AWS::Partition:dynamodb:AWS::Region:AWS::AccountId:table/NAME-restore-2-core"
 
 // destructive are the actions that destroy what is stored or change what protects it, and who may do each: functions by
 // name, and the roles recovery, copy and export. No other role may.
@@ -71,7 +71,7 @@ func callers(t *testing.T, d *deployment) map[string]caller {
 		for _, tag := range list(at(t, tpl.of("AWS::IAM::Role")["Role"].Properties, "Tags")) {
 			about["aws:PrincipalTag/"+tag.(object)["Key"].(string)] = tag.(object)["Value"].(string)
 		}
-		out[host] = caller{policyOf(t, tpl), about}
+		out[host] = caller{policyNamed(t, tpl, "AWS::IAM::Policy", "Role/DefaultPolicy"), about}
 	}
 	data := read(t, d.stackName("data"))
 	for name := range data.of("AWS::IAM::Policy") {
@@ -89,7 +89,11 @@ func encrypted(role string) map[string]string {
 // bucketPolicy returns the policy of the bucket that a deployment uses.
 func bucketPolicy(t *testing.T, d *deployment) rolePolicy {
 	t.Helper()
-	return policyNamed(t, read(t, d.stackName("data")), "AWS::S3::BucketPolicy", "Objects/Policy")
+	construct := "Objects/Policy"
+	if d.Adopted.Bucket != "" {
+		construct = "AdoptedPolicy"
+	}
+	return policyNamed(t, read(t, d.stackName("data")), "AWS::S3::BucketPolicy", construct)
 }
 
 // may evaluates the role's policy together with that of the bucket.
@@ -101,9 +105,9 @@ func TestWhoMayDestroyAndBringBack(t *testing.T) {
 	for name, d := range made {
 		bucket, all := bucketPolicy(t, d), callers(t, d)
 		for _, row := range destructive {
-			resource := strings.Replace(row.resource, "NAME", name, 1)
+			resource := d.inUse(strings.Replace(row.resource, "NAME", name, 1))
 			for who, c := range all {
-				want := slices.Contains(strings.Split(row.who, " "), who)
+				want := who == row.who || who == "recovery" && d.changesAsRestored(row.action, row.resource)
 				if got := c.may(bucket, row.action, resource); got != want {
 					t.Errorf("%s: %s may %s on %s: %v, want %v", name, who, row.action, resource, got, want)
 				}
@@ -124,17 +128,17 @@ func TestTheBucketProtectsOldVersionsFromAFunctionWithAllRights(t *testing.T) {
 			}
 			c.rights = everything
 			for _, action := range []string{"s3:DeleteObjectVersion", "s3:GetObjectVersion"} {
-				if c.may(bucket, action, "Objects.Arn/o/1") {
+				if c.may(bucket, action, d.inUse("Objects.Arn/o/1")) {
 					t.Errorf("%s: %s may %s", name, host, action)
 				}
 			}
 			for _, action := range []string{"s3:ListBucketVersions", "s3:PutBucketVersioning", "s3:PutLifecycleConfiguration",
 				"s3:PutBucketPolicy", "s3:DeleteBucketPolicy"} {
-				if c.may(bucket, action, "Objects.Arn") {
+				if c.may(bucket, action, d.inUse("Objects.Arn")) {
 					t.Errorf("%s: %s may %s", name, host, action)
 				}
 			}
-			if !c.may(bucket, "s3:DeleteObject", "Objects.Arn/o/1") {
+			if !c.may(bucket, "s3:DeleteObject", d.inUse("Objects.Arn/o/1")) {
 				t.Errorf("%s: the bucket denies %s more than it has to", name, host)
 			}
 		}
@@ -146,12 +150,12 @@ func TestTheBucketLocksNobodyOutWhoDeploys(t *testing.T) {
 	admin := caller{everything, encrypted("arn:aws:iam::111122223333:role/admin")}
 	for name, d := range made {
 		bucket := bucketPolicy(t, d)
-		if got := admin.may(bucket, "s3:DeleteObjectVersion", "Objects.Arn/o/1"); got == d.Keep {
+		if got := admin.may(bucket, "s3:DeleteObjectVersion", d.inUse("Objects.Arn/o/1")); got == d.Keep {
 			t.Errorf("%s: an administrator may delete versions: %v, while data is kept: %v", name, got, d.Keep)
 		}
 		for _, action := range []string{"s3:ListBucketVersions", "s3:PutBucketPolicy", "s3:DeleteBucketPolicy",
 			"s3:PutLifecycleConfiguration", "s3:PutBucketVersioning"} {
-			if !admin.may(bucket, action, "Objects.Arn") {
+			if !admin.may(bucket, action, d.inUse("Objects.Arn")) {
 				t.Errorf("%s: an administrator may not %s", name, action)
 			}
 		}

@@ -41,7 +41,7 @@ func (d *data) exportTables(o options) {
 		d.reports = awssns.Topic_FromTopicArn(d.stack, jsii.String("AlarmTopic"), jsii.String(o.AlarmTopic))
 	}
 	for _, name := range []string{"Core", "Events"} { // in one order, or the template would change
-		table := map[string]awsdynamodb.TableV2{"Core": d.core, "Events": d.events}[name]
+		table := map[string]awsdynamodb.ITableV2{"Core": d.core, "Events": d.events}[name]
 		role.AddToPolicy(allow(table.TableArn(), "dynamodb:ExportTableToPointInTime"))
 		group := d.scheduleExport(name, &awsscheduler.CfnSchedule_TargetProperty{
 			Arn:     jsii.String("arn:" + *d.stack.Partition() + ":scheduler:::aws-sdk:dynamodb:exportTableToPointInTime"),
@@ -115,7 +115,7 @@ func (o options) putExports() []awsiam.PolicyStatement {
 
 // exportInput returns the request for an export. Scheduler puts an id of the run into its token, so that a repeated
 // attempt starts no second export.
-func (o options) exportInput(table awsdynamodb.TableV2) map[string]any {
+func (o options) exportInput(table awsdynamodb.ITableV2) map[string]any {
 	input := map[string]any{
 		"ClientToken":    "<aws.scheduler.execution-id>",
 		"TableArn":       table.TableArn(),
