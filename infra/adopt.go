@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
@@ -18,6 +19,13 @@ type adopted struct{ Core, Events, Hot, Bucket string } // empty: that of the st
 
 // tables reports whether the tables are adopted.
 func (a adopted) tables() bool { return a.Core != "" }
+
+// names returns what is adopted by the construct that it replaces.
+func (a adopted) names() map[string]string {
+	all := map[string]string{"Core": a.Core, "Events": a.Events, "Hot": a.Hot, "Objects": a.Bucket}
+	maps.DeleteFunc(all, func(_, name string) bool { return name == "" })
+	return all
+}
 
 var tableShape = regexp.MustCompile(`^[A-Za-z0-9_.-]{3,255}$`)
 

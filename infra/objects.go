@@ -37,6 +37,7 @@ func (d *data) objects(o options) awss3.Bucket {
 			{Id: jsii.String("expire"), Expiration: days(logDays), AbortIncompleteMultipartUploadAfter: days(unfinishedDays)},
 		},
 	}))
+	output(d.stack, "AccessLog", log.BucketName())
 	own := awss3.NewBucket(d.stack, jsii.String("Objects"), d.private(o, &awss3.BucketProps{
 		Encryption:             awss3.BucketEncryption_KMS,
 		EncryptionKey:          d.key,
