@@ -9,19 +9,17 @@ import (
 	"time"
 
 	"vitrine/shared/identity/billing"
-	"vitrine/shared/identity/delegation"
 	"vitrine/shared/identity/member"
 	"vitrine/shared/identity/oauth"
 	"vitrine/shared/identity/session"
 	"vitrine/shared/platform/id"
-	"vitrine/shared/platform/idempotency"
-	"vitrine/shared/platform/rate"
 	"vitrine/shared/publishing/abuse"
 	"vitrine/shared/publishing/lockdown"
 	"vitrine/shared/publishing/tree"
 )
 
-// This file is the only place that spells a key, besides the queues in due.go. Tables core and events have pk and sk, hot has pk alone.
+// This file is the only place that spells a key, besides the queues in due.go and the keys of table hot in hotkeys.go.
+// Tables core and events have pk and sk, hot has pk alone.
 //
 //	core    W#{ws}    META            workspace
 //	        W#{ws}    FENCE#{0..7}    write fence; normally absent, present it closes the workspace for writing
@@ -282,41 +280,6 @@ func eventsOn(day time.Time, part int) string {
 }
 
 func eventShard(e id.Event) int { return int(sha256.Sum256([]byte(e))[0]) % eventShards }
-
-// rateKey names a counter: kind, host, subject and the window's start in milliseconds.
-func rateKey(w rate.Window) string {
-	return "r:" + w.Kind + ":" + w.Host + ":" + w.Subject + ":" + strconv.FormatInt(w.Start.UnixMilli(), 10)
-}
-
-// streamKey names the streams of a subject.
-func streamKey(s rate.Stream) string { return "r:stream:" + s.Kind + ":" + s.Subject }
-
-func nonceKey(nonce string) string { return "n:" + nonce }
-
-// tokenKey names a token of a provider of agents by its kind, issuer and jti.
-func tokenKey(p delegation.Proof) string {
-	return "j:" + string(p.Kind) + ":" + digest(p.Issuer+"\n"+p.ID)
-}
-
-func proofKey(p oauth.Proof) string { return "p:" + p.Digest }
-
-// allowanceKey names a counter of the artifacts that a workspace published first on a day.
-func allowanceKey(w id.Workspace, day time.Time, shard int) string { return dayKey("d", w, day, shard) }
-
-// byteAllowanceKey names a counter of the bytes that a workspace declared for upload on a day.
-func byteAllowanceKey(w id.Workspace, day time.Time, shard int) string {
-	return dayKey("b", w, day, shard)
-}
-
-func dayKey(kind string, w id.Workspace, day time.Time, shard int) string {
-	return fmt.Sprintf("%s:%s:%s:%d", kind, w, day.UTC().Format("20060102"), shard)
-}
-
-// recordKey hashes what the client chose, including the target in the path, so that no text of a client becomes a key.
-func recordKey(k idempotency.Key) string {
-	sum := sha256.Sum256([]byte(k.Target + "\x00" + k.Client)) // a client key holds no NUL
-	return fmt.Sprintf("i:%s:%s:%s", k.Actor, k.Operation, base64.RawURLEncoding.EncodeToString(sum[:]))
-}
 
 // partitionID returns the ID at the end of a partition's name.
 func partitionID[ID ~string](k key) ID { return ID(k.pk[strings.LastIndexByte(k.pk, '#')+1:]) }
