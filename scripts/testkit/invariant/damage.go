@@ -10,6 +10,7 @@ import (
 
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
 )
 
 // Key names an item of table core.
@@ -37,8 +38,10 @@ type Session struct {
 	Key
 	Artifact id.Artifact
 	Revision id.Revision
-	Created  time.Time
+	New      bool      // it made the artifact
 	Ends     time.Time // of its artifact; zero: it does not end, or there is none
+	At       time.Time // of its finalization; zero: nothing tells
+	Events   []Key     // in table events, of its finalization
 }
 
 // Find reads everything and returns what can be repaired. The events of Untold have no id yet, and the time at which
@@ -94,24 +97,47 @@ func (s *snapshot) missing() (out []Reference) {
 	return out
 }
 
-// unfinished returns the sessions that were finalized without a revision.
+// unfinished returns the sessions that were finalized without a revision: those that an artifact still names as its
+// draft, and those whose artifact is not there and was never published.
 func (s *snapshot) unfinished() (out []Session) {
 	for _, i := range s.sessions {
-		a := s.artifacts[i.text("art")]
-		if r := i.text("rev"); i.text("status") == "finalized" && (a == nil || a.revisions[r] == nil) {
-			u := Session{
-				Key:      i.key(),
-				Artifact: id.Artifact(i.text("art")),
-				Revision: id.Revision(r),
-				Created:  time.UnixMilli(i.number("created")),
-			}
-			if a != nil && a.meta != nil && !a.meta.has("pin_at") {
-				u.Ends = time.UnixMilli(a.meta.number("exp"))
-			}
+		name, r := i.text("art"), i.text("rev")
+		a := s.artifacts[name]
+		if i.text("status") != "finalized" || a != nil && (a.revisions[r] != nil || a.meta.text("draft") != r) {
+			continue
+		}
+		u := Session{
+			Key:      i.key(),
+			Artifact: id.Artifact(name),
+			Revision: id.Revision(r),
+			New:      i.has("new"),
+		}
+		if a != nil {
+			u.At = time.UnixMilli(a.meta.number("draft_at"))
+		}
+		if a != nil && !a.meta.has("pin_at") && limits.Ends(time.UnixMilli(a.meta.number("exp"))) {
+			u.Ends = time.UnixMilli(a.meta.number("exp"))
+		}
+		if s.finalizations(&u) {
 			out = append(out, u)
 		}
 	}
 	return out
+}
+
+// finalizations adds the events of the finalization to a session. It returns false if the artifact was published.
+func (s *snapshot) finalizations(u *Session) bool {
+	for _, e := range s.events {
+		action, on := event.Action(e.text("action")), e.text("on_id")
+		switch {
+		case action == event.ArtifactPublished && e.text("art") == string(u.Artifact) && u.New:
+			return false
+		case action == event.ArtifactCreated && on == string(u.Artifact) && u.New,
+			action == event.DraftCreated && on == string(u.Revision):
+			u.Events = append(u.Events, e.key())
+		}
+	}
+	return true
 }
 
 // untold returns an event for each action that happened to an artifact and has none.
