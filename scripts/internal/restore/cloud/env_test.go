@@ -51,6 +51,11 @@ func newDeployment(t *testing.T) *deployment {
 		name:       strings.ReplaceAll(name, "_", "x"),
 		folder:     t.TempDir(),
 	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(d.out.String())
+		}
+	})
 	d.standIn.adopt(d.Tables, d.name)
 	d.account = newAccount(d.name)
 	d.writeSettings(t, set{d.Tables, b.Options.Engines.Bucket})
