@@ -2,85 +2,36 @@ package cloud
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	dynamodbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"vitrine/shared/adapter/blob"
 	"vitrine/shared/adapter/dynamo"
-	"vitrine/shared/platform/id"
 	"vitrine/shared/publishing/tree"
 )
 
 // homes are the files that a set needs, by the workspace below which they lie and by key.
-type homes map[string]map[string]tree.File
+type homes map[string]map[string]tree.Content
 
 // needed returns the files of published revisions and drafts of live artifacts in the restored set.
 func (w *work) needed(ctx context.Context) (homes, error) {
-	home, revisions, err := w.liveArtifacts(ctx)
-	if err != nil {
-		return nil, err
-	}
-	store, out := dynamo.New(w.DynamoDB, w.Set.Tables).Artifacts, homes{}
-	for a, h := range home {
-		for _, r := range revisions[a] {
-			files, err := store.Tree(ctx, a, r)
-			if err != nil {
-				return nil, fmt.Errorf("the files of revision %s: %w", r, err)
-			}
-			for _, f := range files {
-				if f.Size == 0 {
-					continue // it has no object
-				}
-				if out[h] == nil {
-					out[h] = map[string]tree.File{}
-				}
-				out[h][fmt.Sprintf("%s%s/%s/%03d", filePrefix, h, f.Object.Session, f.Object.Entry)] = f
-			}
+	out := homes{}
+	return out, dynamo.StoredObjects(ctx, w.DynamoDB, w.Set.Tables, func(o dynamo.StoredObject) error {
+		if !o.Needed {
+			return nil
 		}
-	}
-	return out, nil
-}
-
-// liveArtifacts returns the workspace below which the files of each live artifact lie, and its revisions with files.
-func (w *work) liveArtifacts(ctx context.Context) (map[id.Artifact]string, map[id.Artifact][]id.Revision, error) {
-	home, revisions := map[id.Artifact]string{}, map[id.Artifact][]id.Revision{}
-	pages := dynamodb.NewScanPaginator(w.DynamoDB, &dynamodb.ScanInput{
-		TableName:                 &w.Set.Core,
-		ConsistentRead:            aws.Bool(true),
-		FilterExpression:          aws.String("begins_with(pk, :a)"),
-		ProjectionExpression:      aws.String("pk, sk, #status, home"),
-		ExpressionAttributeNames:  map[string]string{"#status": "status"},
-		ExpressionAttributeValues: map[string]dynamodbtypes.AttributeValue{":a": &dynamodbtypes.AttributeValueMemberS{Value: "A#"}},
-	})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
+		key, err := blob.Key(o.Home, o.Object)
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
-		for _, i := range page.Items {
-			a := id.Artifact(strings.TrimPrefix(text(i["pk"]), "A#"))
-			r, isRevision := strings.CutPrefix(text(i["sk"]), "R#")
-			switch status := text(i["status"]); {
-			case text(i["sk"]) == "META" && status == "active":
-				home[a] = text(i["home"])
-			case isRevision && status != "retained":
-				revisions[a] = append(revisions[a], id.Revision(r))
-			}
+		home := string(o.Home)
+		if out[home] == nil {
+			out[home] = map[string]tree.Content{}
 		}
-	}
-	return home, revisions, nil
-}
-
-func text(v dynamodbtypes.AttributeValue) string {
-	s, _ := v.(*dynamodbtypes.AttributeValueMemberS)
-	if s == nil {
-		return ""
-	}
-	return s.Value
+		out[home][key] = o.Content
+		return nil
+	})
 }
 
 // history is what a bucket has of a key.

@@ -43,8 +43,7 @@ type BucketFiles struct {
 // File implements Files.
 func (b BucketFiles) File(ctx context.Context, key string) (*File, error) {
 	out, err := b.S3.GetObject(ctx, &s3.GetObjectInput{Bucket: &b.Bucket, Key: &key})
-	var none *types.NoSuchKey
-	if errors.As(err, &none) {
+	if _, none := errors.AsType[*types.NoSuchKey](err); none {
 		return nil, nil
 	}
 	if err != nil {
@@ -79,7 +78,7 @@ func (w *work) fill(ctx context.Context) error {
 }
 
 // put puts one file, unless the bucket has it. The restored set says what its bytes are.
-func (w *work) put(ctx context.Context, key string, want tree.File) error {
+func (w *work) put(ctx context.Context, key string, want tree.Content) error {
 	f, err := w.Files.File(ctx, key)
 	if err != nil {
 		return fmt.Errorf("the copy of %s cannot be read: %w", key, err)
@@ -96,8 +95,7 @@ func (w *work) put(ctx context.Context, key string, want tree.File) error {
 		ChecksumSHA256: aws.String(base64.StdEncoding.EncodeToString(want.SHA256[:])),
 		IfNoneMatch:    aws.String("*"),
 	})
-	var answer *awshttp.ResponseError
-	if errors.As(err, &answer) && answer.HTTPStatusCode() == http.StatusPreconditionFailed {
+	if answer, ok := errors.AsType[*awshttp.ResponseError](err); ok && answer.HTTPStatusCode() == http.StatusPreconditionFailed {
 		return nil // a run that ended in between put it
 	}
 	return err

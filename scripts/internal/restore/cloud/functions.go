@@ -174,18 +174,11 @@ func (w *work) release(ctx context.Context) error {
 
 // deploy makes the functions run on the restored set. From here on they may name it, so that it is not abandoned.
 func (w *work) deploy(ctx context.Context) error {
-	core, err := w.tables().active(ctx, w.Set.Core)
-	if err != nil {
-		return err
-	}
-	if core == nil || core.LatestStreamArn == nil {
-		return fmt.Errorf("the table %s has no stream", w.Set.Core)
-	}
 	w.Deploys = true
 	if err := w.save(); err != nil {
 		return err
 	}
-	args := w.adopting(*core.LatestStreamArn)
+	args := w.adopting()
 	w.sayf("  scripts/deploy %s", strings.Join(args, " "))
 	return w.Commands.Deploy(ctx, args...)
 }

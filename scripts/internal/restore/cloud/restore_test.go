@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/expect"
 	"vitrine/scripts/testkit/invariant"
@@ -91,11 +93,19 @@ func (l *loss) wantRestored(t *testing.T, s set) {
 	}
 	status := map[string]string{}
 	for _, i := range l.standIn.items(s.Core) {
-		if text(i["sk"]) == "META" {
-			status[strings.TrimPrefix(text(i["pk"]), "A#")] = text(i["status"])
+		if attribute(i["sk"]) == "META" {
+			status[strings.TrimPrefix(attribute(i["pk"]), "A#")] = attribute(i["status"])
 		}
 	}
 	if status[string(l.kept.ArtifactID)] != "active" || status[string(l.deleted.ArtifactID)] != "deleted" {
 		t.Errorf("the restored set has %v", status)
 	}
+}
+
+func attribute(v types.AttributeValue) string {
+	s, _ := v.(*types.AttributeValueMemberS)
+	if s == nil {
+		return ""
+	}
+	return s.Value
 }

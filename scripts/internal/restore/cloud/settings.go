@@ -112,8 +112,7 @@ func (t Tables) keepHistory(ctx context.Context, name string) error {
 				PointInTimeRecoveryEnabled: aws.Bool(true), RecoveryPeriodInDays: aws.Int32(historyDays),
 			},
 		})
-		var early *types.ContinuousBackupsUnavailableException
-		if errors.As(err, &early) {
+		if _, early := errors.AsType[*types.ContinuousBackupsUnavailableException](err); early {
 			return false, nil
 		}
 		return err == nil, err

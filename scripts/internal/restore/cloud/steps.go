@@ -2,10 +2,12 @@ package cloud
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
+	"vitrine/scripts/internal/restore/repair"
 	"vitrine/scripts/internal/restore/replay"
 	"vitrine/shared/adapter/dynamo"
 )
@@ -16,6 +18,7 @@ const (
 	tablesStep  = "restore the tables"
 	fillStep    = "fill the bucket"
 	replayStep  = "do again what was done since the instant"
+	mendStep    = "make the restored set whole"
 	drainStep   = "stop every function"
 	lastStep    = "do again what was done until the functions stopped"
 	markersStep = "take the delete markers away from files that the restored set needs"
@@ -24,7 +27,7 @@ const (
 	openStep    = "let the functions serve again"
 	wakeStep    = "wake the jobs"
 
-	lastOfRun    = replayStep
+	lastOfRun    = mendStep
 	lastOfSwitch = verifyStep
 )
 
@@ -43,10 +46,12 @@ func (w *work) preparing() []step {
 	if w.Filled {
 		all = append(all, step{fillStep, []string{"s3 PutObject into " + w.Set.Bucket + ", unless the file is there"}, w.fill})
 	}
-	return append(all, step{replayStep, []string{
-		"write " + w.Set.Core + " and " + w.Set.Events,
-		"end sessions, sign-ins, consents, codes and OAuth grants of the restored set",
-	}, w.replay})
+	writes := "write " + w.Set.Core + " and " + w.Set.Events
+	return append(all,
+		step{replayStep, []string{
+			writes, "end sessions, sign-ins, consents, codes and OAuth grants of the restored set",
+		}, w.replay},
+		step{mendStep, []string{writes + ": torn transactions, and archives that have to be made again"}, w.mend})
 }
 
 // switching are the steps of Switch. Nobody is served while they run.
@@ -59,7 +64,7 @@ func (w *work) switching() []step {
 		call := "s3 DeleteObjects of delete markers in " + w.Set.Bucket + ", each noted in the journal before"
 		all = append(all, step{markersStep, []string{call}, w.undelete})
 	}
-	deploy := "scripts/deploy " + strings.Join(w.adopting("(as DynamoDB names it)"), " ")
+	deploy := "scripts/deploy " + strings.Join(w.adopting(), " ")
 	return append(all,
 		step{deployStep, []string{deploy}, w.deploy},
 		step{verifyStep, []string{"aws lambda get-function-configuration of each function"}, w.verify})
@@ -199,6 +204,17 @@ func (w *work) replay(ctx context.Context) error {
 		func() (replay.Report, error) { return plan.Apply(ctx, w.deployment(w.Set), w.Clock.Now()) },
 		func() (replay.Report, error) { return replay.EndCredentials(ctx, w.deployment(w.Set), w.Clock.Now()) },
 	)
+}
+
+// mend repairs what the instant tore, and makes archives due that are not in the bucket.
+func (w *work) mend(ctx context.Context) error {
+	restored := repair.Set{
+		Deployment: w.deployment(w.Set),
+		Instant:    w.Instant,
+		Now:        w.Clock.Now(),
+		Out:        w.Out,
+	}
+	return errors.Join(restored.Torn(ctx), restored.Archives(ctx))
 }
 
 // replayLast does again what was done until the functions stopped, and records the restore. Decisions were made before:

@@ -73,10 +73,10 @@ func (t Tables) Create(ctx context.Context, in *dynamodb.CreateTableInput) error
 
 // made accepts that a call was repeated because its answer was lost.
 func made(err error) error {
-	var exists *types.TableAlreadyExistsException
-	var used *types.TableInUseException
-	var busy *types.ResourceInUseException
-	if errors.As(err, &exists) || errors.As(err, &used) || errors.As(err, &busy) {
+	_, exists := errors.AsType[*types.TableAlreadyExistsException](err)
+	_, used := errors.AsType[*types.TableInUseException](err)
+	_, busy := errors.AsType[*types.ResourceInUseException](err)
+	if exists || used || busy {
 		return nil
 	}
 	return err
@@ -118,8 +118,8 @@ func (t Tables) describe(ctx context.Context, name string) (*types.TableDescript
 }
 
 func missing(err error) bool {
-	var gone *types.ResourceNotFoundException
-	return errors.As(err, &gone)
+	_, gone := errors.AsType[*types.ResourceNotFoundException](err)
+	return gone
 }
 
 // active waits until a table and its indexes are ready, and returns it; nil if there is none.

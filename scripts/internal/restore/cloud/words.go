@@ -41,8 +41,8 @@ func units(options map[string]string, name string) (int64, error) {
 }
 
 // adopting returns the arguments of scripts/deploy that make the deployment run on the restored set.
-func (w *work) adopting(stream string) []string {
-	own := []string{"name", "table-core", "table-events", "table-hot", "table-core-stream"}
+func (w *work) adopting() []string {
+	own := []string{"name", "table-core", "table-events", "table-hot"}
 	if w.Set.Bucket != w.Living.Bucket {
 		own = append(own, "bucket")
 	}
@@ -57,7 +57,7 @@ func (w *work) adopting(stream string) []string {
 			args = append(args, "-c", w.Context[i])
 		}
 	}
-	values := []string{w.Name, w.Set.Core, w.Set.Events, w.Set.Hot, stream, w.Set.Bucket}
+	values := []string{w.Name, w.Set.Core, w.Set.Events, w.Set.Hot, w.Set.Bucket}
 	for i, name := range own {
 		args = append(args, "-c", name+"="+values[i])
 	}
