@@ -20,8 +20,9 @@ type Exception struct {
 	Workspace string    `json:"workspace,omitempty"`
 	From      time.Time `json:"from,omitzero"` // the first instant
 	To        time.Time `json:"to,omitzero"`   // the first instant after
-	// Deletions limits the exception to deletions, so that what was revoked in the same time stays revoked. After a
-	// theft that is what one wants: a thief may have forged deletions, and revocations only close.
+	// Deletions limits the exception to what deletes, and to what opens or gives away, so that what was revoked or
+	// locked in the same time stays so. After a theft that is what one wants: a thief may have forged events, and those
+	// that only close do no harm.
 	Deletions bool `json:"deletions,omitempty"`
 }
 
@@ -71,5 +72,5 @@ func (x Exception) matches(e event.Event) bool {
 		(x.Workspace == "" || x.Workspace == string(e.Workspace)) &&
 		(x.From.IsZero() || !e.At.Before(x.From)) &&
 		(x.To.IsZero() || e.At.Before(x.To)) &&
-		(!x.Deletions || slices.Contains(deletions, e.Action))
+		(!x.Deletions || slices.Contains(deletions, e.Action) || slices.Contains(openings, e.Action))
 }

@@ -19,7 +19,7 @@ func (p Plan) Print(w io.Writer) {
 	printGroups(w, "done again", p.applied)
 	printGroups(w, "left out by exceptions", p.left)
 	lost := map[[3]string]int{}
-	for _, e := range p.others {
+	for _, e := range slices.Concat(p.others, p.applied) {
 		if why := untold[e.Action]; why != "" && !e.At.Before(p.instant) {
 			lost[[3]string{string(e.Workspace), string(e.Action), why}]++
 		}
@@ -78,6 +78,7 @@ var untold = map[event.Action]string{
 	event.ConsentGranted:       "the app has to ask for consent again",
 	event.DeviceApproved:       "the device has to sign in again",
 	event.ArtifactCreated:      "the artifact is gone with its files",
+	event.ArtifactPublished:    "the revision is gone with its files, unless the copy has it as a draft",
 	event.DraftCreated:         "the draft is gone with its files",
 	event.ArtifactRenamed:      "the artifact has its former name",
 	event.LinkCreated:          "the link is gone; another one has another address",

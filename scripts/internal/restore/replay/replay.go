@@ -36,6 +36,13 @@ var revocations = []event.Action{
 	event.TokenRevoked, event.DelegationRevoked, event.ClaimLocked, event.SessionsEnded,
 }
 
+// openings are the actions that give something to others or let it end. Like deletions they can be forged, and then they
+// harm.
+var openings = []event.Action{
+	event.ArtifactExpired, event.ArtifactUnpinned, event.LinksUnlocked, event.LockdownLifted, event.DeletionCancelled,
+	event.WorkspaceClaimed, event.ClaimCompleted,
+}
+
 // Plan is what Apply does with the events that were read.
 type Plan struct {
 	instant time.Time
@@ -44,7 +51,7 @@ type Plan struct {
 	left    []event.Event // left out by an exception
 	others  []event.Event // cannot be done again from their events
 
-	next     map[id.Event]id.Event    // the next event about the same switch
+	next     map[id.Event]event.Event // the next event about the same switch
 	together map[id.Event]event.Event // a claim, and that its agent was let in: each the other
 }
 
