@@ -33,7 +33,6 @@ func (r Restore) Check(ctx context.Context) error {
 			switch text := breach.Error(); {
 			case strings.HasPrefix(text, "I2: nothing leads to the "):
 				strays++
-			case strings.HasPrefix(text, "I6: ") && strings.HasSuffix(text, "did not happen"): // what was made since is not there
 			case !w.did(lastOfSwitch) && settledLater(text):
 			default:
 				faults++

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
@@ -16,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"golang.org/x/sync/errgroup"
 
+	"vitrine/scripts/internal/backup/copies"
 	"vitrine/shared/publishing/tree"
 )
 
@@ -52,6 +54,31 @@ func (b BucketFiles) File(ctx context.Context, key string) (*File, error) {
 	defer out.Body.Close()
 	text, err := io.ReadAll(out.Body)
 	return &File{text, aws.ToString(out.ContentType)}, err
+}
+
+// CopyFiles returns the files of a copy that scripts/backup made.
+func CopyFiles(c copies.Copy) Files {
+	types := map[string]string{}
+	for _, o := range c.Objects {
+		types[o.Key] = o.ContentType
+	}
+	return copyFiles{c, types}
+}
+
+// copyFiles are the files of a copy, with their types by key.
+type copyFiles struct {
+	copies.Copy
+	types map[string]string
+}
+
+// File implements Files.
+func (c copyFiles) File(_ context.Context, key string) (*File, error) {
+	contentType, known := c.types[key]
+	if !known {
+		return nil, nil
+	}
+	text, err := os.ReadFile(c.ObjectFile(key))
+	return &File{text, contentType}, err
 }
 
 // fill puts the files that the restored set needs into its bucket. A file that is there stays as it is.
