@@ -81,25 +81,32 @@ func (c copyFiles) File(_ context.Context, key string) (*File, error) {
 	return &File{text, contentType}, err
 }
 
-// fill puts the files that the restored set needs into its bucket. A file that is there stays as it is.
+// fill puts the files into the bucket that the restored set needs and no version in it has. The journal names them
+// before, so that an abandoned restore deletes them again.
 func (w *work) fill(ctx context.Context) error {
 	needed, err := w.needed(ctx)
 	if err != nil {
 		return err
 	}
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(uploads)
+	var absent []marker
 	for home, files := range needed {
 		there, err := w.histories(ctx, home)
 		if err != nil {
-			return errors.Join(err, group.Wait())
+			return err
 		}
 		for key, f := range files {
-			if h, known := there[key]; known && h.marker == "" && h.size == f.Size {
-				continue
+			if h, known := there[key]; !known || h.size != f.Size {
+				absent = append(absent, marker{Key: key})
 			}
-			group.Go(func() error { return w.put(ctx, key, f) })
 		}
+	}
+	if err := w.note(absent); err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(uploads)
+	for _, m := range absent {
+		group.Go(func() error { return w.put(ctx, m.Key, needed[homeOf(m.Key)][m.Key]) })
 	}
 	return group.Wait()
 }
