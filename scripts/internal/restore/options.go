@@ -31,6 +31,7 @@ const usage = `Usage, on one machine:
   scripts/restore plan|run --from COPY --data NEW [--living DIR] [--except FILE]
   scripts/restore check|switch|abandon --data NEW
   scripts/restore open --data NEW [--expire]
+  scripts/restore artifact|workspace ID --from COPY [--data DIR] [--ports BASE] [--plan]
 In AWS:
   scripts/restore plan|run NAME --at TIME [--except FILE] [--bucket BUCKET --files s3://BUCKET|COPY] [-- -c NAME=VALUE …]
   scripts/restore check|switch|abandon NAME
@@ -66,7 +67,7 @@ func parse(args []string, t tool) (options, error) {
 		return o, err
 	}
 	if len(words) == 0 || commands[words[0]].do == nil {
-		return o, errors.New("say what to do: plan, run, check, switch, open or abandon (--help lists the forms)")
+		return o, errors.New("say what to do: plan, run, check, switch, open, abandon, artifact or workspace (--help lists the forms)")
 	}
 	o.command, o.words = words[0], rest
 	if len(words) == 2 {
