@@ -14,7 +14,7 @@ import (
 	"vitrine/shared/platform/idempotency"
 )
 
-// step does one event again, or says why not. It reads the state first, and does nothing if that shows the effect.
+// step does one event again, or says why not. It reads the state first, and writes only if that lacks the effect.
 type step func(context.Context, *applier, event.Event) (Outcome, error)
 
 // steps has a step for each action that is done again.
@@ -71,7 +71,7 @@ type applier struct {
 // An action and its event are one transaction, so an event in the set says that the action was done. Only about the
 // instant that is not certain, because two tables may have been restored to instants that differ. So the state decides:
 //
-//   - the state has the effect: nothing is done, and the event is copied if it is missing;
+//   - the state has the effect: only the event is copied, if it is missing;
 //   - the state lacks it and the event is there: the event is taken out first and the action done with it;
 //   - the state lacks it and the event is missing: the action is done.
 func (p Plan) Apply(ctx context.Context, set invariant.Deployment, now time.Time) (Report, error) {
@@ -110,7 +110,7 @@ func (a *applier) do(ctx context.Context, e event.Event) (Outcome, error) {
 	if ok && a.recorded[next.ID] {
 		return Already, nil
 	}
-	if next.Action == event.ArtifactRestored { // the set has what it would delete, and the restore would have to be repeated
+	if next.Action == event.ArtifactRestored { // deleting it again would call for another restore
 		return "it was restored later, and stays as it is in the restored set", nil
 	}
 	return steps[e.Action](ctx, a, e)
@@ -192,8 +192,8 @@ func (a *applier) takeOut(ctx context.Context, e event.Event) error {
 	return a.remove(ctx, a.tables.Events, eventKey(e))
 }
 
-// command returns a command of its own for a store that records one. Nobody repeats it, because the state says what was
-// done.
+// command returns a command of its own for a store that records one. It is never repeated, because the state says what
+// was done.
 func (a *applier) command(e event.Event) idempotency.Command {
 	return idempotency.Command{Key: idempotency.Key{
 		Actor:     "restore",

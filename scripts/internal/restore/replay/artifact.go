@@ -118,8 +118,8 @@ func keepPublished(ctx context.Context, a *applier, e event.Event) (Outcome, err
 	return out, a.keep(ctx, found.ID, end)
 }
 
-// keepRestored closes the links that an artifact had before it was deleted and restored, as the restore did. Its state is
-// that of the set.
+// keepRestored closes the links that an artifact had before it was deleted and restored, as the restore did. The rest of
+// it is as in the set.
 func keepRestored(ctx context.Context, a *applier, e event.Event) (Outcome, error) {
 	found, missing, err := a.live(ctx, id.Artifact(e.Target.ID))
 	switch {

@@ -27,8 +27,9 @@ var kinds = map[string]string{
 }
 
 // EndCredentials deletes browser sessions, sign-ins under way, consents, codes and OAuth grants, so that people sign in
-// again: of those that ended after the instant some left no event. API keys stay. A claim token stays too, because each
-// source has one; that of a claimed source is marked as redeemed.
+// again: of those that ended after the instant some left no event. API keys stay, and with them the grants that made
+// them, without any token: who ends such a grant, or ended it in an event that is done again later, ends its keys. A
+// claim token stays too, because each source has one; that of a claimed source is marked as redeemed.
 func EndCredentials(ctx context.Context, set invariant.Deployment, now time.Time) (Report, error) {
 	r := rows{set.DynamoDB, set.Tables}
 	c := credentials{counts: map[string]int{}, claimed: map[string]int64{}}
@@ -37,6 +38,11 @@ func EndCredentials(ctx context.Context, set invariant.Deployment, now time.Time
 	}
 	if err := r.removeAll(ctx, r.tables.Core, c.ended); err != nil {
 		return Report{}, err
+	}
+	for _, key := range c.makers {
+		if _, err := r.change(ctx, strip(key)); err != nil {
+			return Report{}, err
+		}
 	}
 	for _, t := range c.tokens {
 		at, ok := c.claimed[textOf(t, "ws")]
@@ -62,6 +68,7 @@ func EndCredentials(ctx context.Context, set invariant.Deployment, now time.Time
 type credentials struct {
 	counts  map[string]int   // of ended, by kind
 	ended   []item           // keys
+	makers  []item           // keys of grants that made API keys
 	tokens  []item           // claim tokens that are not redeemed
 	claimed map[string]int64 // when sources were claimed
 }
@@ -71,7 +78,12 @@ func (c *credentials) sort(i item) error {
 	switch kind {
 	case "SES", "LTX", "OAR", "UC", "CRED":
 		c.counts[kind]++
-		c.ended = append(c.ended, keyOf(textOf(i, "pk"), textOf(i, "sk")))
+		key := keyOf(textOf(i, "pk"), textOf(i, "sk"))
+		if i["api_keys"] != nil {
+			c.makers = append(c.makers, key)
+		} else {
+			c.ended = append(c.ended, key)
+		}
 	case "CT":
 		if numberOf(i, "redeemed") == 0 {
 			c.tokens = append(c.tokens, i)
@@ -82,6 +94,18 @@ func (c *credentials) sort(i item) error {
 		}
 	}
 	return nil
+}
+
+// strip takes all tokens from a grant, with what recognises those of before.
+func strip(grant item) update {
+	u := update{key: grant, only: "attribute_exists(pk)", names: map[string]string{}}
+	var all []string
+	for _, name := range []string{"tokens", "rt_mac", "rt_pepper", "old_mac", "old_pepper", "chain", "turns"} {
+		all = append(all, "#"+name)
+		u.names["#"+name] = name
+	}
+	u.set = "REMOVE " + strings.Join(all, ", ")
+	return u
 }
 
 // counted reports how many of each kind there are.

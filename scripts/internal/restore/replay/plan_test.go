@@ -46,8 +46,10 @@ func TestManyDeletionsNeedADecision(t *testing.T) {
 		except []replay.Exception
 		parts  []string // of the refusal; none: it is not refused
 	}{
-		"100 deletions are done":             {deleted[:100], nil, nil},
-		"101 are not":                        {deleted, nil, []string{"101 events artifact.deleted", "60 of them by member mem_rogue", "2026-11-29 13h", "--except"}},
+		"100 deletions are done": {deleted[:100], nil, nil},
+		"101 are not": {deleted, nil, []string{
+			"101 events artifact.deleted", "60 of them by member mem_rogue", "2026-11-29 13h", "--except",
+		}},
 		"101 revocations are not":            {revoked, nil, []string{"101 events access_link.revoked"}},
 		"an empty list is a decision":        {deleted, []replay.Exception{}, nil},
 		"an exception is a decision":         {deleted, []replay.Exception{{Actor: "mem_rogue"}}, nil},
@@ -149,7 +151,8 @@ func TestManyEventsAreCopiedOnce(t *testing.T) {
 	t.Parallel()
 	living := tables.New(t)
 	set := invariant.Deployment{DynamoDB: living.DB, Tables: living.Names, Limits: limits.Default()}
-	all := append(made(noon, 230, event.KeyCreated, event.BySystem()), made(noon, 130, event.ArtifactDeleted, event.BySystem())...)
+	all := made(noon, 230, event.KeyCreated, event.BySystem())
+	all = append(all, made(noon, 130, event.ArtifactDeleted, event.BySystem())...)
 	p := expect.Value(replay.New(all, noon, nil))(t)
 	for range 2 {
 		report := expect.Value(p.Apply(t.Context(), set, noon))(t)
@@ -159,4 +162,18 @@ func TestManyEventsAreCopiedOnce(t *testing.T) {
 	}
 	living.WantEvents(t, event.KeyCreated, 230)
 	living.WantEvents(t, event.ArtifactDeleted, 130)
+}
+
+func TestAForgedEventCommandsNoTerminal(t *testing.T) {
+	forged := made(noon, 101, event.ArtifactDeleted, event.ByMember("mem\x1b[2J\ndone again: 0 events"))
+	for n := range forged {
+		forged[n].Workspace = "w\x1b]0;title\a\n\u202e"
+	}
+	p := expect.Value(replay.New(forged, noon, nil))(t)
+	var out strings.Builder
+	p.Print(&out)
+	said := out.String() + p.Decided().Error()
+	if strings.ContainsAny(said, "\x1b\a\u202e") || strings.Contains(said, "\ndone again: 0 events") {
+		t.Errorf("%q", said)
+	}
 }

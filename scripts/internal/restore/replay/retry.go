@@ -25,8 +25,8 @@ const counterLife = 3 * limits.Day
 
 // ForgetRetries deletes the records of commands that began after the instant, because a repetition would be answered
 // with what the restored set does not have. Commands of the 5 minutes before may have committed after it, so their
-// records go too: a repetition that is done twice is better than one that is not done. It counts anew what each workspace
-// published first on the days since. It does so in the hot table of the set, which may be the living one.
+// records go too: a repetition that is done twice is better than one that is not done. What each workspace published
+// first on the days since is counted anew. All of it is in the hot table of the set, which may be the living one.
 func ForgetRetries(ctx context.Context, set, living invariant.Deployment, instant time.Time) (Report, error) {
 	r := rows{set.DynamoDB, set.Tables}
 	day := instant.UTC().Truncate(limits.Day)

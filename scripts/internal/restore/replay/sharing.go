@@ -135,7 +135,7 @@ func dropHeld(ctx context.Context, a *applier, e event.Event) (Outcome, error) {
 	return a.discuss(ctx, e, feedback.Drop(counts, found, waiting))
 }
 
-// discuss commits a change of a thread. An artifact that has ended or is locked takes none, and shows nothing either.
+// discuss commits a change of a thread. An artifact that has ended or is locked takes none, and shows no thread.
 func (a *applier) discuss(ctx context.Context, e event.Event, change feedback.Change) (Outcome, error) {
 	found, missing, err := a.live(ctx, e.Artifact)
 	if found == nil {
