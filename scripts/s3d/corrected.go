@@ -82,7 +82,7 @@ func (c corrected) CompleteMultipartUpload(ctx context.Context, in *s3.CompleteM
 	return out, id, err
 }
 
-// CopyObject finds nothing where the newest version is a delete marker.
+// CopyObject fails with s3err.ErrNoSuchKey where the newest version of the source is a delete marker.
 func (c corrected) CopyObject(ctx context.Context, in s3response.CopyObjectInput) (s3response.CopyObjectOutput, error) {
 	o := objectOf(in.Bucket, in.Key)
 	defer c.versions.lock(o)()
@@ -99,7 +99,7 @@ func (c corrected) CopyObject(ctx context.Context, in s3response.CopyObjectInput
 	return out, err
 }
 
-// UploadPartCopy finds nothing where the newest version is a delete marker.
+// UploadPartCopy fails with s3err.ErrNoSuchKey where the newest version of the source is a delete marker.
 func (c corrected) UploadPartCopy(ctx context.Context, in *s3.UploadPartCopyInput) (s3response.CopyPartResult, error) {
 	if err := c.sourceExists(in.CopySource); err != nil {
 		return s3response.CopyPartResult{}, err
@@ -191,12 +191,14 @@ func objectOf(bucket, key *string) object {
 // GetObject judges time conditions in whole seconds.
 func (c corrected) GetObject(ctx context.Context, in *s3.GetObjectInput) (*s3.GetObjectOutput, error) {
 	in.IfModifiedSince, in.IfUnmodifiedSince = endOfSecond(in.IfModifiedSince), endOfSecond(in.IfUnmodifiedSince)
+	defer c.versions.lockRead(objectOf(in.Bucket, in.Key))()
 	return c.Posix.GetObject(ctx, in)
 }
 
 // HeadObject judges time conditions in whole seconds.
 func (c corrected) HeadObject(ctx context.Context, in *s3.HeadObjectInput) (*s3.HeadObjectOutput, error) {
 	in.IfModifiedSince, in.IfUnmodifiedSince = endOfSecond(in.IfModifiedSince), endOfSecond(in.IfUnmodifiedSince)
+	defer c.versions.lockRead(objectOf(in.Bucket, in.Key))()
 	return c.Posix.HeadObject(ctx, in)
 }
 

@@ -14,6 +14,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/versity/versitygw/backend/meta"
+	"github.com/versity/versitygw/backend/posix"
 	"github.com/versity/versitygw/s3err"
 	"github.com/versity/versitygw/s3response"
 )
@@ -57,6 +59,17 @@ func (e *env) open(t *testing.T) {
 	if err := createBucket(e.Posix, options{dir: e.dir, access: "tester", bucket: testBucket}); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// openWith opens the folder over another store of metadata.
+func (e *env) openWith(t *testing.T, store meta.MetadataStorer) {
+	t.Helper()
+	var err error
+	e.Posix, err = posix.New(filepath.Join(e.dir, objectsFolder), store, posix.PosixOpts{VersioningDir: e.versions.folder})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.versions.meta = store
 }
 
 func (e *env) tryPut(t *testing.T, key, body string, onlyNew bool) (id string, err error) {
@@ -169,6 +182,34 @@ func (e *env) undelete(t *testing.T, key string) {
 		e.remove(t, key, marker)
 	}
 	t.Fatalf("%s has delete markers without end", key)
+}
+
+// removeNewest deletes the newest version or marker for good.
+func (e *env) removeNewest(t *testing.T, key string) {
+	t.Helper()
+	all := e.list(t)
+	for _, version := range all.Versions {
+		if *version.Key == key && *version.IsLatest {
+			e.remove(t, key, *version.VersionId)
+		}
+	}
+	for _, marker := range all.DeleteMarkers {
+		if *marker.Key == key && *marker.IsLatest {
+			e.remove(t, key, *marker.VersionId)
+		}
+	}
+}
+
+// rollBack deletes the newest version or marker until the newest is an object with the body.
+func (e *env) rollBack(t *testing.T, key, body string) {
+	t.Helper()
+	for range 10 {
+		if got, err := e.get(t, key, ""); err == nil && got == body {
+			return
+		}
+		e.removeNewest(t, key)
+	}
+	t.Errorf("%s has lost its version %q", key, body)
 }
 
 // size returns the bytes of all files of the data folder, those of a file with several names once.

@@ -3,6 +3,8 @@ package main
 import (
 	"testing"
 	"time"
+
+	"github.com/oklog/ulid/v2"
 )
 
 func TestNoncurrentVersionsAndBareMarkersEnd(t *testing.T) {
@@ -59,5 +61,20 @@ func TestAVersionLivesFromTheTimeOfTheNextOne(t *testing.T) {
 		if all := e.list(t); len(all.Versions) != 1 {
 			t.Errorf("%d versions, want 1", len(all.Versions))
 		}
+	})
+}
+
+func TestAnOldObjectIsKeptAfterItsDeletion(t *testing.T) {
+	eachStore(t, func(t *testing.T, e *env) {
+		e.put(t, "o/a", "bytes")
+		long := ulid.MustNew(ulid.Timestamp(time.Now().Add(-1000*time.Hour)), nil).String()
+		if err := e.versions.meta.StoreAttribute(nil, testBucket, "o/a", versionAttribute, []byte(long)); err != nil {
+			t.Fatal(err)
+		}
+		e.remove(t, "o/a", "")
+		if err := (expiry{e.versions, 24 * time.Hour}).sweep(time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		e.wantBody(t, "o/a", long, "bytes")
 	})
 }

@@ -69,18 +69,22 @@ func (s sidecar) RetrieveAttribute(f *os.File, bucket, object, name string) ([]b
 	return s.SideCar.RetrieveAttribute(f, s.within(bucket), object, name)
 }
 
+// StoreAttribute stores the value where within says.
 func (s sidecar) StoreAttribute(f *os.File, bucket, object, name string, value []byte) error {
 	return s.SideCar.StoreAttribute(f, s.within(bucket), object, name, value)
 }
 
+// DeleteAttribute deletes the value where within says.
 func (s sidecar) DeleteAttribute(bucket, object, name string) error {
 	return s.SideCar.DeleteAttribute(s.within(bucket), object, name)
 }
 
+// ListAttributes returns the names of the values where within says.
 func (s sidecar) ListAttributes(bucket, object string) ([]string, error) {
 	return s.SideCar.ListAttributes(s.within(bucket), object)
 }
 
+// DeleteAttributes deletes all values where within says.
 func (s sidecar) DeleteAttributes(bucket, object string) error {
 	return s.SideCar.DeleteAttributes(s.within(bucket), object)
 }

@@ -32,7 +32,7 @@ type versions struct {
 	meta    meta.MetadataStorer
 	folder  string
 	sidecar bool // attributes do not move with their file
-	locks   [256]sync.Mutex
+	locks   [256]sync.RWMutex
 }
 
 // object names the newest version of a key, or a noncurrent one by its folder and version id.
@@ -48,10 +48,19 @@ func (v *versions) enabled(bucket string) bool {
 
 // lock excludes other changes of the key. Keys whose digests begin alike share a lock, because they share folders.
 func (v *versions) lock(o object) (unlock func()) {
-	lock := &v.locks[sha256.Sum256([]byte(o.key))[0]]
+	lock := v.lockOf(o)
 	lock.Lock()
 	return lock.Unlock
 }
+
+// lockRead excludes changes only, so that one version is read and not two halves.
+func (v *versions) lockRead(o object) (unlock func()) {
+	lock := v.lockOf(o)
+	lock.RLock()
+	return lock.RUnlock
+}
+
+func (v *versions) lockOf(o object) *sync.RWMutex { return &v.locks[sha256.Sum256([]byte(o.key))[0]] }
 
 // dir returns the folder of the noncurrent versions.
 func (v *versions) dir(o object) string {
@@ -294,14 +303,14 @@ func (v *versions) copyAttributes(from, to object) error {
 	}
 	names = append(slices.DeleteFunc(names, func(name string) bool { return name == versionAttribute }), versionAttribute)
 	for _, name := range names {
-		value, err := v.meta.RetrieveAttribute(nil, from.bucket, from.key, name)
-		if err != nil {
-			return err
-		}
+		value, found, err := v.attribute(from, name)
 		if name == versionAttribute {
-			err = v.deleteOthers(to, old, names)
+			err = errors.Join(err, v.deleteOthers(to, old, names))
 		}
-		if err := errors.Join(err, v.meta.StoreAttribute(nil, to.bucket, to.key, name, value)); err != nil {
+		if found && err == nil { // the etag of a marker is listed, and has no value
+			err = v.meta.StoreAttribute(nil, to.bucket, to.key, name, []byte(value))
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -2,13 +2,16 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
-	"github.com/versity/versitygw/backend/meta"
+	"github.com/versity/versitygw/backend"
 	"github.com/versity/versitygw/backend/posix"
 	"github.com/versity/versitygw/s3err"
 	"github.com/versity/versitygw/s3response"
@@ -132,6 +135,74 @@ func TestAVersionThatIsDeletedByItsIdIsGone(t *testing.T) {
 	})
 }
 
+func TestAVersionWhoseDeleteWasCutOffIsDeletedLikeOthers(t *testing.T) {
+	eachStore(t, func(t *testing.T, e *env) {
+		for _, key := range []string{"o/repeated", "o/ended"} {
+			id := e.put(t, key, "bytes")
+			intact := e.versions.meta
+			e.versions.meta = &failing{MetadataStorer: intact, armed: true}
+			if _, err := e.tryDelete(t, key, ""); !errors.Is(err, errCutOff) {
+				t.Fatalf("the delete ended with %v", err)
+			}
+			e.versions.meta = intact
+			e.wantBody(t, key, "", "bytes")
+			if key == "o/ended" {
+				e.remove(t, key, id)
+			} else {
+				e.remove(t, key, e.remove(t, key, ""))
+				e.wantBody(t, key, "", "bytes")
+				e.remove(t, key, "")
+			}
+			e.wantDeleted(t, key)
+		}
+		if all := e.list(t); len(all.Versions) != 1 || len(all.DeleteMarkers) != 1 {
+			t.Errorf("%d versions and %d markers, want one of each", len(all.Versions), len(all.DeleteMarkers))
+		}
+	})
+}
+
+func TestADeletedObjectLeavesNothingToTheNext(t *testing.T) {
+	eachStore(t, func(t *testing.T, e *env) {
+		put := func(encoding *string) {
+			t.Helper()
+			_, err := e.PutObject(t.Context(), s3response.PutObjectInput{
+				Bucket:          new(testBucket),
+				Key:             new("o/a"),
+				Body:            strings.NewReader("bytes"),
+				ContentLength:   new(int64(5)),
+				ContentEncoding: encoding,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		wantEncoding := func(want string) {
+			t.Helper()
+			out, err := e.HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: new(testBucket), Key: new("o/a")})
+			if err != nil || backend.GetStringFromPtr(out.ContentEncoding) != want {
+				t.Errorf("encoded as %v, %v; want %q", out.ContentEncoding, err, want)
+			}
+		}
+		put(new("gzip"))
+		e.remove(t, "o/a", "")
+		put(nil)
+		wantEncoding("")
+		e.removeNewest(t, "o/a")
+		e.removeNewest(t, "o/a")
+		wantEncoding("gzip")
+	})
+}
+
+func TestTheBeginningOfKeysIsNoObject(t *testing.T) {
+	eachStore(t, func(t *testing.T, e *env) {
+		e.put(t, "o/a", "bytes")
+		if out, err := e.tryDelete(t, "o", ""); err != nil || out.DeleteMarker != nil {
+			t.Errorf("got %+v, %v", out, err)
+		}
+		e.wantBody(t, "o/a", "", "bytes")
+	})
+}
+
 func TestObjectsOfAnOlderFolderAreKeptToo(t *testing.T) {
 	eachStore(t, func(t *testing.T, e *env) {
 		old, err := posix.New(e.dir+"/"+objectsFolder, e.versions.meta, posix.PosixOpts{})
@@ -157,74 +228,55 @@ func TestObjectsOfAnOlderFolderAreKeptToo(t *testing.T) {
 		e.remove(t, "o/replaced", "")
 		e.undelete(t, "o/replaced")
 		e.wantBody(t, "o/replaced", "", "new")
+		e.rollBack(t, "o/replaced", "old")
 		e.remove(t, "o/ended", "null")
 		e.wantDeleted(t, "o/ended")
-		if got := len(e.list(t).Versions); got != 4 {
-			t.Errorf("%d versions, want 4", got)
+		if got := len(e.list(t).Versions); got != 3 {
+			t.Errorf("%d versions, want 3", got)
 		}
 	})
 }
 
-// A write of metadata that fails stands for a crash at that line.
-func TestACutOffChangeLosesNoVersion(t *testing.T) {
-	changes := map[string]func(e *env, t *testing.T) error{
-		"delete": func(e *env, t *testing.T) error {
-			_, err := e.tryDelete(t, "o/a", "")
-			return err
-		},
-		"undelete": func(e *env, t *testing.T) error {
-			marker := e.remove(t, "o/a", "")
-			e.versions.meta.(*failing).armed = true
-			_, err := e.tryDelete(t, "o/a", marker)
-			return err
-		},
-	}
-	for name, change := range changes {
-		t.Run(name, func(t *testing.T) {
-			eachStore(t, func(t *testing.T, e *env) {
-				for left, err := 0, errCutOff; err != nil; left++ {
-					e.put(t, "o/a", "bytes")
-					intact := e.versions.meta
-					e.versions.meta = &failing{MetadataStorer: intact, armed: name == "delete", left: left}
-					err = change(e, t)
-					e.versions.meta = intact
-					e.open(t)
-					e.undelete(t, "o/a")
-					e.wantBody(t, "o/a", "", "bytes")
-					e.remove(t, "o/a", "")
-					if _, err := e.tryPut(t, "o/a", "other", true); err != nil {
-						t.Errorf("after %d writes: %v", left, err)
-					}
-					e.remove(t, "o/a", "")
+func TestVersionsMoveWithTheirDataFolder(t *testing.T) {
+	eachStore(t, func(t *testing.T, e *env) {
+		id := e.put(t, "o/a", "bytes")
+		e.remove(t, "o/a", "")
+		moved := filepath.Join(t.TempDir(), "moved")
+		if err := os.Rename(e.dir, moved); err != nil {
+			t.Fatal(err)
+		}
+		e.dir = moved
+		e.open(t)
+		e.wantDeleted(t, "o/a")
+		e.wantBody(t, "o/a", id, "bytes")
+		e.undelete(t, "o/a")
+		e.wantBody(t, "o/a", "", "bytes")
+	})
+}
+
+func TestWritesAmongDeletesAreKept(t *testing.T) {
+	eachStore(t, func(t *testing.T, e *env) {
+		const writers = 8
+		var group sync.WaitGroup
+		ids := make([]string, writers)
+		for i := range writers {
+			group.Go(func() {
+				var err error
+				if ids[i], err = e.tryPut(t, "o/a", fmt.Sprint("body ", i), false); err != nil {
+					t.Error(err)
+				}
+				out, err := e.tryDelete(t, "o/a", "")
+				if err == nil && i%2 == 0 {
+					_, err = e.tryDelete(t, "o/a", *out.VersionId)
+				}
+				if err != nil {
+					t.Error(err)
 				}
 			})
-		})
-	}
-}
-
-var errCutOff = errors.New("cut off")
-
-// failing stores so many values, and then none.
-type failing struct {
-	meta.MetadataStorer
-	armed bool
-	left  int
-}
-
-func (f *failing) StoreAttribute(file *os.File, bucket, object, name string, value []byte) error {
-	if f.armed {
-		if f.left--; f.left < 0 {
-			return errCutOff
 		}
-	}
-	return f.MetadataStorer.StoreAttribute(file, bucket, object, name, value)
-}
-
-func (f *failing) DeleteAttribute(bucket, object, name string) error {
-	if f.armed {
-		if f.left--; f.left < 0 {
-			return errCutOff
+		group.Wait()
+		for i, id := range ids {
+			e.wantBody(t, "o/a", id, fmt.Sprint("body ", i))
 		}
-	}
-	return f.MetadataStorer.DeleteAttribute(bucket, object, name)
+	})
 }
