@@ -41,6 +41,8 @@ type Options struct {
 	Dir string
 	// DynamoDBPort and S3Port are ports on 127.0.0.1; 0 takes a free one.
 	DynamoDBPort, S3Port int
+	// Own starts both engines even if the environment names some.
+	Own bool
 	// Log receives what the engines print. It may be nil.
 	Log io.Writer
 }
@@ -59,6 +61,19 @@ type Engines struct {
 	DynamoDBProcess, S3Process *Process
 
 	temporary string // folder to remove at the end
+}
+
+// At returns the engines of the stack that listens on the ports of Options. It does not wait for them to answer.
+func At(o Options) (*Engines, error) {
+	e := &Engines{
+		Bucket:    bucket,
+		AccessKey: accessKey,
+		SecretKey: secretKey,
+		Region:    region,
+		DynamoDB:  "http://" + address(o.DynamoDBPort),
+		S3:        "http://" + address(o.S3Port),
+	}
+	return e, e.nameDomain()
 }
 
 // Start starts both engines, or finds those that the environment names, and
@@ -90,7 +105,7 @@ func (e *Engines) start(ctx context.Context, o Options) error {
 }
 
 func (e *Engines) startDynamoDB(ctx context.Context, o Options, log io.Writer) error {
-	if given := os.Getenv(EnvDynamoDB); given != "" {
+	if given := os.Getenv(EnvDynamoDB); given != "" && !o.Own {
 		e.DynamoDB = given
 		return answersAt(ctx, EnvDynamoDB, given)
 	}
@@ -126,7 +141,7 @@ func (e *Engines) startDynamoDB(ctx context.Context, o Options, log io.Writer) e
 }
 
 func (e *Engines) startS3(ctx context.Context, o Options, log io.Writer) error {
-	if given := os.Getenv(EnvS3); given != "" {
+	if given := os.Getenv(EnvS3); given != "" && !o.Own {
 		return e.useS3(ctx, given)
 	}
 	repository, err := Root()

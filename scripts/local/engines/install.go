@@ -69,14 +69,31 @@ func npmPlatform() string {
 	return runtime.GOOS + "-" + runtime.GOARCH
 }
 
-// buildS3D returns the program of scripts/s3d. It builds it when it is missing or older than its
-// sources; concurrent test binaries wait for one build.
+// buildS3D returns the program of scripts/s3d.
 func buildS3D(ctx context.Context, repository string, log io.Writer) (string, error) {
-	source := filepath.Join(repository, "scripts", "s3d")
-	program := filepath.Join(repository, ".vitrine", "bin", "s3d")
+	return build(ctx, log, nested{repository, "scripts/s3d", "the S3 engine"})
+}
+
+// BuildSnapshot returns the program of scripts/internal/snapshot.
+func BuildSnapshot(ctx context.Context, log io.Writer) (string, error) {
+	repository, err := Root()
+	if err != nil {
+		return "", err
+	}
+	return build(ctx, log, nested{repository, "scripts/internal/snapshot", "the program that copies databases"})
+}
+
+// nested is a program that is a module of its own.
+type nested struct{ repository, folder, what string }
+
+// build returns the program. It builds it when it is missing or older than its sources; concurrent processes wait for
+// one build.
+func build(ctx context.Context, log io.Writer, n nested) (string, error) {
+	source := filepath.Join(n.repository, filepath.FromSlash(n.folder))
+	program := filepath.Join(n.repository, ".vitrine", "bin", filepath.Base(source))
 	f := fresh.File{Path: program, Sources: []string{source}, Lock: program + ".lock"}
 	return program, fresh.Make(ctx, f, func() error {
-		fmt.Fprintln(log, "building the S3 engine (about a minute the first time)")
+		fmt.Fprintf(log, "building %s (about a minute the first time)\n", n.what)
 		return goBuild(ctx, source, program)
 	})
 }

@@ -93,6 +93,9 @@ func key(home id.Workspace, o tree.Object) (string, error) {
 	return folder + number(o.Entry), err
 }
 
+// Key returns the name of the object with the bytes of a file, for programs that move objects between buckets.
+func Key(home id.Workspace, o tree.Object) (string, error) { return key(home, o) }
+
 // number returns the end of a key: at least three digits, as keys had when they had no more.
 func number(entry int) string { return fmt.Sprintf("%03d", entry) }
 
