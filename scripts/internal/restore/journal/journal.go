@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"vitrine/shared/adapter/dynamo"
 )
 
 // File is the name of the journal in the data folder of a restore.
@@ -38,6 +40,7 @@ type Journal struct {
 	At     time.Time `json:"instant"` // of the copy
 	Living string    `json:"living"`  // data folder that the restored one replaces
 
+	Tables dynamo.Tables `json:"tables"`
 	// Except is the content of the file of exceptions; absent if none was given.
 	Except json.RawMessage `json:"except,omitempty"`
 	// Done names the steps of run that have ended.

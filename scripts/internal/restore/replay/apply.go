@@ -3,16 +3,15 @@ package replay
 import (
 	"context"
 	"crypto/rand"
+	"slices"
 	"time"
 
 	"vitrine/scripts/testkit/invariant"
 	"vitrine/shared/adapter/dynamo"
-	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
-	"vitrine/shared/publishing/artifact"
 )
 
 // step does one event again, or says why not. It reads the state first, and does nothing if that shows the effect.
@@ -23,7 +22,35 @@ var steps map[event.Action]step
 
 func init() {
 	steps = map[event.Action]step{
-		event.ArtifactDeleted: deleteArtifact,
+		event.ArtifactDeleted:   deleteArtifact,
+		event.ArtifactExpired:   expireArtifact,
+		event.ArtifactPinned:    pin,
+		event.ArtifactUnpinned:  unpin,
+		event.ArtifactPublished: keepPublished,
+
+		event.LinkRevoked:       revokeLink,
+		event.VisibilityUpdated: makePrivate,
+		event.LinksLocked:       lockLinks,
+		event.LinksUnlocked:     lockLinks,
+
+		event.FeedbackDeleted: deleteThread,
+		event.FeedbackDropped: dropHeld,
+
+		event.LockdownSet:       setLockdown,
+		event.LockdownLifted:    liftLockdown,
+		event.DeletionRequested: requestDeletion,
+		event.DeletionCancelled: cancelDeletion,
+		event.DeletionDone:      finishDeletion,
+		event.WorkspaceClaimed:  claimWorkspace,
+		event.ClaimCompleted:    completeClaim,
+
+		event.KeyRevoked:        revokeKey,
+		event.TokenRevoked:      revokeToken,
+		event.GrantRevoked:      revokeGrants,
+		event.RefreshReused:     revokeGrants,
+		event.DelegationRevoked: endDelegation,
+		event.ClaimLocked:       lockClaim,
+		event.SessionsEnded:     signOut,
 	}
 }
 
@@ -35,6 +62,8 @@ type applier struct {
 	now      time.Time
 	plan     *Plan
 	recorded map[id.Event]bool // events of the plan that the set has
+	held     map[id.Event]bool // events that the set gets from its jobs, and not by copying
+	holders  *holders          // nil: not read yet
 	report   Report
 }
 
@@ -54,6 +83,7 @@ func (p Plan) Apply(ctx context.Context, set invariant.Deployment, now time.Time
 		stores: dynamo.New(set.DynamoDB, set.Tables),
 		now:    now,
 		plan:   &p,
+		held:   map[id.Event]bool{},
 	}
 	var err error
 	if a.recorded, err = a.which(ctx, p.applied); err != nil {
@@ -75,17 +105,65 @@ func (p Plan) Apply(ctx context.Context, set invariant.Deployment, now time.Time
 	return a.report, nil
 }
 
+// do does one event again. The state cannot say whether something was switched on that was switched off later. So an
+// event is over if the next one of its switch is in the set, because each of them needs the one before.
 func (a *applier) do(ctx context.Context, e event.Event) (Outcome, error) {
+	if next, ok := a.plan.next[e.ID]; ok && a.recorded[next] {
+		return Already, nil
+	}
 	return steps[e.Action](ctx, a, e)
+}
+
+// switches names the actions that undo each other.
+var switches = [][]event.Action{
+	{event.ArtifactPinned, event.ArtifactUnpinned},
+	{event.LinksLocked, event.LinksUnlocked},
+	{event.LockdownSet, event.LockdownLifted},
+	{event.DeletionRequested, event.DeletionCancelled, event.DeletionDone},
+}
+
+// relate finds which events of the plan belong together.
+func (p *Plan) relate() {
+	p.next, p.together = map[id.Event]id.Event{}, map[id.Event]event.Event{}
+	type switched struct {
+		at     int
+		target event.Target
+	}
+	last := map[switched]id.Event{}
+	for _, e := range slices.Backward(p.applied) {
+		at := slices.IndexFunc(switches, func(s []event.Action) bool { return slices.Contains(s, e.Action) })
+		if at < 0 {
+			continue
+		}
+		s := switched{at, e.Target}
+		if next, ok := last[s]; ok {
+			p.next[e.ID] = next
+		}
+		last[s] = e.ID
+	}
+	type request struct {
+		workspace id.Workspace
+		name      string
+		at        int64
+	}
+	claims := map[request]event.Event{}
+	for _, e := range p.applied {
+		if e.Action == event.WorkspaceClaimed {
+			claims[request{e.Workspace, e.RequestID, e.At.UnixMilli()}] = e
+		}
+	}
+	for _, e := range p.applied {
+		c, ok := claims[request{e.Workspace, e.RequestID, e.At.UnixMilli()}]
+		if ok && e.Action == event.ClaimCompleted {
+			p.together[c.ID], p.together[e.ID] = e, c
+		}
+	}
 }
 
 // commit does an action with its event. A workspace that is closed refuses; such an action is listed, not done.
 func (a *applier) commit(ctx context.Context, e event.Event, change func() error) (Outcome, error) {
-	if a.recorded[e.ID] {
-		if err := a.remove(ctx, a.tables.Events, eventKey(e)); err != nil {
-			return "", err
-		}
-		a.recorded[e.ID] = false
+	if err := a.takeOut(ctx, e); err != nil {
+		return "", err
 	}
 	err := change()
 	if fault.CodeOf(err) == fault.NotAuthenticated {
@@ -96,6 +174,16 @@ func (a *applier) commit(ctx context.Context, e event.Event, change func() error
 	}
 	a.recorded[e.ID] = true
 	return Applied, nil
+}
+
+// takeOut removes an event whose action is to be done again with it. If the process ends after it, the next one has the
+// event from the plan.
+func (a *applier) takeOut(ctx context.Context, e event.Event) error {
+	if !a.recorded[e.ID] {
+		return nil
+	}
+	a.recorded[e.ID] = false
+	return a.remove(ctx, a.tables.Events, eventKey(e))
 }
 
 // command returns a command of its own for a store that records one. Nobody repeats it, because the state says what was
@@ -111,24 +199,3 @@ func (a *applier) command(e event.Event) idempotency.Command {
 
 // result is the result of such a command.
 var result = []byte("{}")
-
-// artifact returns an artifact as the workspace that has it sees it; nil: the set does not have it.
-func (a *applier) artifact(ctx context.Context, name id.Artifact) (*artifact.Artifact, *workspace.Workspace, error) {
-	found, err := a.stores.Artifacts.Artifact(ctx, name)
-	if err != nil || found == nil {
-		return nil, nil, err
-	}
-	owner, err := a.stores.Workspaces.Workspace(ctx, found.Owner)
-	if err != nil || owner == nil {
-		return nil, nil, err
-	}
-	if owner.ClaimedInto == "" {
-		return found, owner, nil
-	}
-	found = found.AfterClaimOf(*owner)
-	owner, err = a.stores.Workspaces.Workspace(ctx, found.Owner)
-	if err != nil || owner == nil {
-		return nil, nil, err
-	}
-	return found, owner, nil
-}

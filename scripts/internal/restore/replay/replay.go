@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/id"
 )
 
 // window is how long before the instant events are read again. An event has the time at which its request began, and
@@ -42,6 +43,9 @@ type Plan struct {
 	applied []event.Event // to be done again, in the order of time
 	left    []event.Event // left out by an exception
 	others  []event.Event // cannot be done again from their events
+
+	next     map[id.Event]id.Event    // the next event about the same switch
+	together map[id.Event]event.Event // a claim, and that its agent was let in: each the other
 }
 
 // New sorts events into those that are done again and the others. instant is the one of the restored set. A nil except
@@ -63,6 +67,7 @@ func New(events []event.Event, instant time.Time, except []Exception) (Plan, err
 			p.applied = append(p.applied, e)
 		}
 	}
+	p.relate()
 	return p, nil
 }
 

@@ -23,7 +23,9 @@ type Report struct {
 	Counts map[event.Action]map[Outcome]int
 }
 
-func (r *Report) say(format string, args ...any) { r.Lines = append(r.Lines, fmt.Sprintf(format, args...)) }
+func (r *Report) say(format string, args ...any) {
+	r.Lines = append(r.Lines, fmt.Sprintf(format, args...))
+}
 
 // count adds the outcome of an event.
 func (r *Report) count(e event.Event, o Outcome) {

@@ -28,9 +28,11 @@ type item = map[string]types.AttributeValue
 
 func str(v string) types.AttributeValue { return &types.AttributeValueMemberS{Value: v} }
 
-func millis(t time.Time) types.AttributeValue {
-	return &types.AttributeValueMemberN{Value: strconv.FormatInt(t.UnixMilli(), 10)}
+func number(n int64) types.AttributeValue {
+	return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
 }
+
+func millis(t time.Time) types.AttributeValue { return number(t.UnixMilli()) }
 
 func textOf(i item, name string) string {
 	v, _ := i[name].(*types.AttributeValueMemberS)
@@ -76,6 +78,23 @@ func (r rows) remove(ctx context.Context, table string, key item) error {
 // scan calls do for each item of a table, with strong reads.
 func (r rows) scan(ctx context.Context, table string, do func(item) error) error {
 	pages := dynamodb.NewScanPaginator(r.client, &dynamodb.ScanInput{TableName: &table, ConsistentRead: aws.Bool(true)})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return err
+		}
+		for _, i := range page.Items {
+			if err := do(i); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// list calls do for each item that a query finds.
+func (r rows) list(ctx context.Context, in dynamodb.QueryInput, do func(item) error) error {
+	pages := dynamodb.NewQueryPaginator(r.client, &in)
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
@@ -157,7 +176,7 @@ func (a *applier) copy(ctx context.Context, events []event.Event) error {
 		return err
 	}
 	maps.Copy(a.recorded, have)
-	missing := slices.DeleteFunc(slices.Clone(events), func(e event.Event) bool { return have[e.ID] })
+	missing := slices.DeleteFunc(slices.Clone(events), func(e event.Event) bool { return have[e.ID] || a.held[e.ID] })
 	for part := range slices.Chunk(missing, batchWrite) {
 		if err := a.stores.Lookups.Record(ctx, part...); err != nil {
 			return err

@@ -1,0 +1,161 @@
+package replay
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"vitrine/scripts/testkit/invariant"
+	"vitrine/shared/adapter/dynamo"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+)
+
+// dayLayout is how counters name a UTC day.
+const dayLayout = "20060102"
+
+// counterLife is how long a counter of a day is kept.
+const counterLife = 3 * limits.Day
+
+// ForgetRetries deletes the records of commands that began after the instant, because a repetition would be answered
+// with what the restored set does not have. Commands of the 5 minutes before may have committed after it, so their
+// records go too: a repetition that is done twice is better than one that is not done. It counts anew what each workspace
+// published first on the days since. It does so in the hot table of the set, which may be the living one.
+func ForgetRetries(ctx context.Context, set, living invariant.Deployment, instant time.Time) (Report, error) {
+	r := rows{set.DynamoDB, set.Tables}
+	var gone []item
+	retries := 0
+	day := instant.UTC().Truncate(limits.Day)
+	began := instant.Add(limits.ReplayLife - window).Unix()
+	err := r.scan(ctx, r.tables.Hot, func(i item) error {
+		name := textOf(i, "pk")
+		parts := strings.Split(name, ":")
+		switch {
+		case parts[0] == "i" && numberOf(i, "ttl") >= began:
+			retries++
+		case parts[0] == "d" && len(parts) == 4 && parts[2] >= day.Format(dayLayout):
+		default:
+			return nil
+		}
+		gone = append(gone, item{"pk": str(name)})
+		return nil
+	})
+	if err != nil {
+		return Report{}, err
+	}
+	first, err := firstPublished(ctx, set, day)
+	if err != nil {
+		return Report{}, err
+	}
+	if err := r.removeAll(ctx, r.tables.Hot, gone); err != nil {
+		return Report{}, err
+	}
+	for _, d := range sorted(first) {
+		if err := r.putCounts(ctx, d, first[d]); err != nil {
+			return Report{}, err
+		}
+	}
+	report := counted("forgotten", map[string]int{"retry": retries})
+	if set.Tables.Hot == living.Tables.Hot {
+		report.say("they were those of the living table, which the restored set uses on")
+	}
+	return report, nil
+}
+
+// daily is a workspace and a UTC day.
+type daily struct {
+	workspace id.Workspace
+	day       string
+}
+
+// firstPublished counts the artifacts that each workspace published first on a day since one. An artifact may belong to
+// another workspace since, so the event of its publication says whose allowance it took.
+func firstPublished(ctx context.Context, set invariant.Deployment, since time.Time) (map[daily]int, error) {
+	events, err := Read(ctx, set, since)
+	if err != nil {
+		return nil, err
+	}
+	publishers := map[id.Revision]id.Workspace{}
+	for _, e := range events {
+		if e.Action == event.ArtifactPublished {
+			publishers[id.Revision(e.Target.ID)] = e.Workspace
+		}
+	}
+	counts := map[daily]int{}
+	err = rows{set.DynamoDB, set.Tables}.scan(ctx, set.Tables.Core, func(i item) error {
+		name, ok := strings.CutPrefix(textOf(i, "sk"), "R#")
+		at := time.UnixMilli(numberOf(i, "pub_at")).UTC()
+		if ok && strings.HasPrefix(textOf(i, "pk"), "A#") && numberOf(i, "no") == 1 && !at.Before(since) {
+			counts[daily{publishers[id.Revision(name)], at.Format(dayLayout)}]++
+		}
+		return nil
+	})
+	return counts, err
+}
+
+// putCounts writes a count into the counters that share it, evenly, as no counter may have more than its part.
+func (r rows) putCounts(ctx context.Context, d daily, n int) error {
+	day, err := time.Parse(dayLayout, d.day)
+	if err != nil {
+		return err
+	}
+	for shard := range limits.AllowanceShards {
+		share := n / limits.AllowanceShards
+		if shard < n%limits.AllowanceShards {
+			share++
+		}
+		_, err := r.client.PutItem(ctx, &dynamodb.PutItemInput{
+			TableName: &r.tables.Hot,
+			Item: item{
+				"pk":  str(fmt.Sprintf("d:%s:%s:%d", d.workspace, d.day, shard)),
+				"c":   number(int64(share)),
+				"ttl": number(day.Add(counterLife).Unix()),
+			},
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Finish records that the deployment was restored to an instant, with one event however often it is called.
+func Finish(ctx context.Context, set invariant.Deployment, instant, now time.Time) error {
+	r := rows{set.DynamoDB, set.Tables}
+	e := event.Event{
+		ID:        restoredID(instant, set.Tables),
+		Workspace: id.NoWorkspace,
+		At:        now.UTC().Truncate(time.Millisecond),
+		Action:    event.DeploymentRestored,
+		Actor:     event.BySystem(),
+		Target:    event.Target{Type: event.OnDeployment, ID: set.Tables.Core},
+		Detail:    "to " + instant.UTC().Format(time.RFC3339),
+	}
+	found := false
+	err := r.list(ctx, dynamodb.QueryInput{
+		TableName:                 &r.tables.Events,
+		KeyConditionExpression:    aws.String("pk = :of"),
+		ExpressionAttributeValues: item{":of": eventKey(e)["pk"]},
+		ConsistentRead:            aws.Bool(true),
+	}, func(i item) error {
+		found = found || strings.HasSuffix(textOf(i, "sk"), "#"+string(e.ID))
+		return nil
+	})
+	if err != nil || found {
+		return err
+	}
+	return dynamo.New(set.DynamoDB, set.Tables).Lookups.Record(ctx, e)
+}
+
+// restoredID returns the id of the event of a restore, which follows from what was restored.
+func restoredID(instant time.Time, t dynamo.Tables) id.Event {
+	sum := sha256.Sum256([]byte("restored\x00" + instant.UTC().Format(time.RFC3339Nano) + "\x00" + t.Events))
+	body := id.ArtifactOf(id.Bits(sum[:len(id.Bits{})]))
+	return id.Event("evt_" + strings.TrimPrefix(string(body), "art_"))
+}
