@@ -9,8 +9,9 @@ import (
 	"vitrine/scripts/internal/restore/machine"
 )
 
-// copy takes a copy of the living site while it is in use.
+// copy takes a copy of the living site while it is in use. What was acknowledged before it began has to be in it.
 func (r *round) copy(ctx context.Context) (err error) {
+	r.outcome = outcome{instant: time.Now(), events: r.events}
 	r.backup, err = copies.Take(ctx, copies.Options{
 		Data:    r.living.data,
 		To:      filepath.Join(r.folder, "copies"),
@@ -18,7 +19,6 @@ func (r *round) copy(ctx context.Context) (err error) {
 		Now:     time.Now,
 		Out:     r.log,
 	})
-	r.outcome = outcome{instant: r.backup.At, events: r.events}
 	return err
 }
 

@@ -49,13 +49,12 @@ func tear(ctx context.Context, r *round) error {
 	return replaceDatabase(&r.backup, torn)
 }
 
-// tearTables removes the drafts and half of the events of the last moments before an instant.
+// tearTables removes the drafts and half of the events of the moments around an instant.
 func tearTables(ctx context.Context, d invariant.Deployment, instant time.Time) error {
 	removed := 0
 	recent := func(millis string) bool {
 		n, _ := strconv.ParseInt(millis, 10, 64)
-		at := time.UnixMilli(n)
-		return at.After(instant.Add(-tornWithin)) && at.Before(instant)
+		return time.UnixMilli(n).Sub(instant).Abs() < tornWithin
 	}
 	err := eachItem(ctx, d, d.Tables.Core, func(i item) error {
 		if !strings.HasPrefix(spelt(i["sk"]), "R#") || spelt(i["status"]) != "draft" || !recent(number(i["created"])) {
@@ -81,7 +80,7 @@ func tearTables(ctx context.Context, d invariant.Deployment, instant time.Time) 
 		return remove(ctx, d, d.Tables.Events, i)
 	})
 	if err == nil && removed == 0 {
-		err = errors.New("nothing was written just before the copy, so that there is nothing to tear")
+		err = errors.New("nothing was written while the copy was taken, so that there is nothing to tear")
 	}
 	return err
 }
