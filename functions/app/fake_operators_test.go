@@ -130,6 +130,13 @@ func (f *fakeLookups) Hot(ctx context.Context, _ credential.Actor) ([]rate.Hot, 
 	return []rate.Hot{{Artifact: artifactID, At: noon}}, f.failing(ctx)
 }
 
+func (f *fakeLookups) OldCopy(ctx context.Context, _ credential.Actor) (time.Time, error) {
+	if f.empty {
+		return time.Time{}, f.failing(ctx)
+	}
+	return noon, f.failing(ctx)
+}
+
 func (f *fakeLookups) Open(
 	ctx context.Context, _ credential.Actor, a id.Artifact, reason string,
 ) (lookup.Opened, error) {

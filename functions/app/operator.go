@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"time"
 
 	"vitrine/functions/app/pages"
 	"vitrine/shared/entry/ephemeral"
@@ -65,6 +66,8 @@ type Lookups interface {
 	Find(ctx context.Context, by credential.Actor, pasted string) (lookup.Finding, error)
 	// Hot returns the artifacts that were read often in the last hour.
 	Hot(ctx context.Context, by credential.Actor) ([]rate.Hot, error)
+	// OldCopy returns when the data was last copied, if that is too long ago.
+	OldCopy(ctx context.Context, by credential.Actor) (time.Time, error)
 	// Open answers invalid_request for a missing reason and for what is locked.
 	Open(ctx context.Context, by credential.Actor, a id.Artifact, reason string) (lookup.Opened, error)
 }

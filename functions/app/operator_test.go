@@ -240,3 +240,9 @@ func TestTheRecordOfOperatorsWithholdsTitles(t *testing.T) {
 		expect.Lacks(t, path, body, "Published a revision:")
 	}
 }
+
+func TestOperatorsAreToldOfACopyThatIsOld(t *testing.T) {
+	const told = "The newest copy is from"
+	expect.Has(t, "the page", page(t, "/admin", onDuty), told)
+	expect.Lacks(t, "the page without one", page(t, "/admin", onDuty, nothing), told)
+}

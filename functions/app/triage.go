@@ -56,6 +56,10 @@ func (h *Host) showTriage(w http.ResponseWriter, r *http.Request, v browserSessi
 			}
 			return err
 		},
+		func() (err error) {
+			p.OldCopy, err = h.Operators.Lookups.OldCopy(ctx, v.Actor)
+			return err
+		},
 	)
 	if err != nil {
 		return err

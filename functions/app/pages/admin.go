@@ -40,6 +40,7 @@ type Triage struct {
 	Reports   []ReportRow
 	Locks     []LockRow
 	Hot       []HotRow
+	OldCopy   time.Time // of the newest copy of the data, if it is too old; else zero
 }
 
 // HotRow is an artifact that was read often.

@@ -35,6 +35,7 @@ func oversight(s *assembly.Services, h *app.Host, artifacts *artifact.Service, l
 			URLs:    urls,
 			Marks:   s.Stores.Counters,
 			Members: s.Stores.Members,
+			Copies:  s.Stores.Copies,
 			Now:     now,
 		},
 		Log:    log,

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strings"
 	"syscall"
+
+	data "vitrine/scripts/local/folder"
 )
 
 // minFree is the disk space below which a start is refused, because a full disk causes misleading
@@ -17,11 +17,11 @@ const minFree = 200 << 20
 type folder struct {
 	path      string
 	temporary bool
-	lock      *os.File
+	lock      *data.Lock
 }
 
-// openFolder makes and locks the folder; an empty path is a new temporary one.
-func openFolder(path string) (_ *folder, err error) {
+// openFolder makes and locks the folder for the stack on the ports of base; an empty path is a new temporary one.
+func openFolder(path string, base int) (_ *folder, err error) {
 	f := &folder{path: path, temporary: path == ""}
 	if f.temporary {
 		f.path, err = os.MkdirTemp("", "vitrine-")
@@ -31,7 +31,7 @@ func openFolder(path string) (_ *folder, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("the data folder cannot be made: %w: choose another with --data", err)
 	}
-	if err = f.takeLock(); err == nil {
+	if f.lock, err = data.Take(f.path, data.User{PID: os.Getpid(), Base: base}); err == nil {
 		err = enoughSpace(f.path, minFree)
 	}
 	if err != nil {
@@ -41,35 +41,6 @@ func openFolder(path string) (_ *folder, err error) {
 	return f, nil
 }
 
-// takeLock locks the folder until this process ends, kill -9 included.
-func (f *folder) takeLock() error {
-	lock, err := os.OpenFile(filepath.Join(f.path, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return fmt.Errorf("the data folder cannot be written: %w: choose another with --data", err)
-	}
-	err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
-		owner, _ := os.ReadFile(lock.Name()) // only for the message
-		lock.Close()
-		return fmt.Errorf(
-			"another stack (process %s) runs on the data in %s: stop it, or choose another folder with --data and other "+
-				"ports with --ports",
-			strings.TrimSpace(string(owner)), f.path)
-	}
-	if err == nil {
-		err = lock.Truncate(0)
-	}
-	if err == nil {
-		_, err = fmt.Fprintln(lock, os.Getpid())
-	}
-	if err != nil {
-		lock.Close()
-		return fmt.Errorf("the data folder %s cannot be locked: %w", f.path, err)
-	}
-	f.lock = lock
-	return nil
-}
-
 // close gives the folder back and removes a temporary one.
 func (f *folder) close() error {
 	var err error
@@ -77,7 +48,7 @@ func (f *folder) close() error {
 		err = os.RemoveAll(f.path)
 	}
 	if f.lock != nil {
-		err = errors.Join(err, f.lock.Close())
+		err = errors.Join(err, f.lock.Release())
 	}
 	return err
 }

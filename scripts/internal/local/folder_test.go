@@ -14,16 +14,16 @@ import (
 
 func TestAFolderServesOneStackAtATime(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "data")
-	first, err := openFolder(path)
+	first, err := openFolder(path, 8700)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = openFolder(path)
+	_, err = openFolder(path, 8700)
 	expect.Error(t, err, fmt.Sprintf("process %d", os.Getpid()), path, "--data")
 	if err := first.close(); err != nil {
 		t.Fatal(err)
 	}
-	second, err := openFolder(path)
+	second, err := openFolder(path, 8700)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func TestAFolderServesOneStackAtATime(t *testing.T) {
 }
 
 func TestATemporaryFolderGoesAway(t *testing.T) {
-	f, err := openFolder("")
+	f, err := openFolder("", 8700)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestAFolderThatCannotBeMadeIsNamed(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := openFolder(filepath.Join(file, "data"))
+	_, err := openFolder(filepath.Join(file, "data"), 8700)
 	expect.Error(t, err, file, "--data")
 }
 

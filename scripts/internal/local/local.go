@@ -13,10 +13,13 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"vitrine/functions/assembly"
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/internal/restore/journal"
 	"vitrine/scripts/local/engines"
+	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/manual"
@@ -57,7 +60,7 @@ func (l *local) start(ctx context.Context) error {
 
 func (l *local) openFolder(context.Context) error {
 	var err error
-	if l.folder, err = openFolder(l.data); err != nil {
+	if l.folder, err = openFolder(l.data, l.base); err != nil {
 		return err
 	}
 	if err := journal.Serves(l.folder.path); err != nil {
@@ -165,18 +168,34 @@ func healthy(ctx context.Context, url string) error {
 	return errors.Join(err, response.Body.Close())
 }
 
-// stay returns nil when ctx ends and an error when a part of the stack does.
+// stay returns nil when ctx ends and an error when a part of the stack does. It warns of an old copy once a day.
 func (l *local) stay(ctx context.Context) error {
-	select {
-	case <-ctx.Done():
-		return nil
-	case err := <-l.stack.Failed():
-		return fmt.Errorf("a host stopped by itself: %w", err)
-	case <-ended(l.engines.DynamoDBProcess):
-		return errors.New("the DynamoDB engine ended by itself: see above, then start the stack again")
-	case <-ended(l.engines.S3Process):
-		return errors.New("the S3 engine ended by itself: see above, then start the stack again")
+	day := time.NewTicker(limits.Day)
+	defer day.Stop()
+	for {
+		l.warnOfOldCopy(ctx)
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-l.stack.Failed():
+			return fmt.Errorf("a host stopped by itself: %w", err)
+		case <-ended(l.engines.DynamoDBProcess):
+			return errors.New("the DynamoDB engine ended by itself: see above, then start the stack again")
+		case <-ended(l.engines.S3Process):
+			return errors.New("the S3 engine ended by itself: see above, then start the stack again")
+		case <-day.C:
+		}
 	}
+}
+
+// warnOfOldCopy says when the data was last copied if that is too long ago. It says nothing where it never was.
+func (l *local) warnOfOldCopy(ctx context.Context) {
+	client := dynamodb.NewFromConfig(l.engines.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = &l.engines.DynamoDB })
+	at, err := dynamo.New(client, dynamo.Named(tablePrefix)).Copies.Newest(ctx)
+	if err != nil || at.IsZero() || time.Since(at) <= limits.CopyAge {
+		return
+	}
+	l.say("copy     the newest copy of the data is from %s: run scripts/backup", at.Format("2006-01-02 15:04 MST"))
 }
 
 // ended returns a channel that never closes for an engine that the environment names.

@@ -201,7 +201,9 @@ func (s *snapshot) sort(i item) {
 	case "A M":
 		s.artifact(name).trees[sub] = nil
 	case "CFG C":
-		s.gate = i
+		if name == "provision" {
+			s.gate = i
+		}
 	}
 }
 

@@ -28,6 +28,7 @@ type Stores struct {
 	Clients       Clients
 	Consents      Consents
 	ContentIndex  ContentIndex
+	Copies        Copies
 	Counters      Counters
 	Delegations   Delegations
 	Deletions     Deletions
@@ -80,6 +81,7 @@ func New(client *dynamodb.Client, tables Tables, options ...Option) Stores {
 		Clients:       Clients{d},
 		Consents:      Consents{d},
 		ContentIndex:  ContentIndex{d, c},
+		Copies:        Copies{d},
 		Counters:      Counters{d},
 		Delegations:   Delegations{Members{d}},
 		Deletions:     Deletions{d, m},

@@ -272,6 +272,8 @@ func TestPartsOfItemsOfEarlierReleasesAreRead(t *testing.T) {
 	wantSame(t, "pins", pins.getNum("n"), int64(1), err)
 	fence, err := s.get(ctx, fenceKey(goldenSource, 0))
 	wantSame(t, "fence", fence.getStr("into"), string(goldenDestination), err)
+	copied, err := s.Copies.Newest(ctx)
+	wantSame(t, "the newest copy", copied, goldenAt(0), err)
 	identity, err := s.get(ctx, identityKey(goldenIssuer, goldenSubject))
 	wantSame(t, "identity", id.Member(identity.getStr("mem")), goldenMemberA, err)
 }

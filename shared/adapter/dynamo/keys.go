@@ -64,6 +64,7 @@ import (
 //	        SES#{sha}  S              browser session, listed for its member
 //	        LTX#{sha}  L              sign-in under way; T one that waits for the person to keep agents or not
 //	        CFG#provision  C          quota of ephemeral workspaces
+//	        CFG#copy  C               when the data was last copied
 //	        LOCK#{scope}#{id}  EFF    operator lockdown in effect; H#{lkd} one that was lifted
 //	        RPT#{art}  {yyyymmdd}#{address}  report of abuse, by the hash of the network that it came from
 //	events  W#{ws}    {ms13}#{evt}
@@ -250,6 +251,8 @@ func customerKey(c billing.CustomerID) key { return key{"BC#" + string(c), "C"} 
 func billingEventKey(e billing.EventID) key { return key{"BE#" + string(e), "E"} }
 
 func quotaKey() key { return key{"CFG#provision", "C"} }
+
+func copyKey() key { return key{"CFG#copy", "C"} }
 
 func eventKey(w id.Workspace, at time.Time, e id.Event) key {
 	return key{"W#" + string(w), timeKey(at, e)}

@@ -98,6 +98,7 @@ const (
 	MaxRetry     = time.Hour        // the upper bound of that delay
 	TouchEvery   = 10 * time.Minute // how stale a key's last use may be
 	CursorLife   = Day
+	CopyAge      = 26 * time.Hour // age of the newest copy of the data above which operators are told
 )
 
 // Lifetimes and counts of identity.

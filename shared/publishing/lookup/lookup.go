@@ -43,6 +43,11 @@ type Marks interface {
 	Hot(ctx context.Context, since, now time.Time) ([]rate.Hot, error)
 }
 
+// Copies tells when the data was last copied; the zero time if it never was.
+type Copies interface {
+	Newest(ctx context.Context) (time.Time, error)
+}
+
 // URLs builds the addresses of files.
 type URLs interface {
 	// Content returns the URL prefix of all files of a revision.

@@ -25,6 +25,7 @@ type Service struct {
 	URLs    URLs
 	Marks   Marks
 	Members Members
+	Copies  Copies
 	Now     func() time.Time
 }
 
@@ -50,6 +51,20 @@ func (s *Service) Find(ctx context.Context, by credential.Actor, pasted string) 
 		detail = "not found"
 	}
 	return f, s.Store.Record(ctx, f.records(by, detail)...)
+}
+
+// OldCopy returns when the data was last copied if that is longer ago than limits.CopyAge. It returns the zero time
+// otherwise, and where the data was never copied.
+func (s *Service) OldCopy(ctx context.Context, by credential.Actor) (time.Time, error) {
+	now := s.Now()
+	if err := by.Operates(now); err != nil {
+		return time.Time{}, err
+	}
+	at, err := s.Copies.Newest(ctx)
+	if err != nil || now.Sub(at) <= limits.CopyAge {
+		return time.Time{}, err
+	}
+	return at, nil
 }
 
 // find reads the item that a text names, and its owner.

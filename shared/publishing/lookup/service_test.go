@@ -41,6 +41,7 @@ type fakeStore struct {
 	lockErr  error // of locks of artifacts
 	reads    int
 	minted   []token.Claims
+	copied   time.Time // when the data was copied
 }
 
 func (f *fakeStore) Link(_ context.Context, p id.Public) (*link.Link, error) {
@@ -99,6 +100,11 @@ func (f *fakeStore) Hot(_ context.Context, since, now time.Time) ([]rate.Hot, er
 	return []rate.Hot{{Artifact: f.artifact.ID, At: since}, {Artifact: f.artifact.ID, At: now}}, nil
 }
 
+func (f *fakeStore) Newest(context.Context) (time.Time, error) {
+	f.reads++
+	return f.copied, nil
+}
+
 func (f *fakeStore) Content(claims token.Claims) (string, error) {
 	f.minted = append(f.minted, claims)
 	return "https://content.test/v/token/", nil
@@ -127,6 +133,7 @@ func newEnv() (*Service, *fakeStore, credential.Actor) {
 		URLs:    f,
 		Marks:   f,
 		Members: f,
+		Copies:  f,
 		Now:     func() time.Time { return noon },
 	}
 	return s, f, credential.Actor{Member: "mem", Operator: noon.Add(-time.Minute), RequestID: "req"}
@@ -339,10 +346,25 @@ func TestOnlyOperatorsLookUp(t *testing.T) {
 	_, err1 := s.Find(t.Context(), by, string(f.artifact.ID))
 	_, err2 := s.Open(t.Context(), by, f.artifact.ID, "other")
 	_, err3 := s.Hot(t.Context(), by)
-	for _, err := range []error{err1, err2, err3} {
+	_, err4 := s.OldCopy(t.Context(), by)
+	for _, err := range []error{err1, err2, err3, err4} {
 		expect.Code(t, err, fault.NotFound)
 	}
 	if f.reads+len(f.events) > 0 {
 		t.Errorf("%d reads, %d events", f.reads, len(f.events))
+	}
+}
+
+func TestOnlyACopyThatIsOldIsTold(t *testing.T) {
+	s, f, by := newEnv()
+	for age, told := range map[time.Duration]bool{limits.CopyAge: false, limits.CopyAge + time.Second: true} {
+		f.copied = noon.Add(-age)
+		if at, err := s.OldCopy(t.Context(), by); err != nil || at.IsZero() == told {
+			t.Errorf("a copy that is %s old: %v, %v", age, at, err)
+		}
+	}
+	f.copied = time.Time{}
+	if at, err := s.OldCopy(t.Context(), by); err != nil || !at.IsZero() {
+		t.Errorf("without a copy: %v, %v", at, err)
 	}
 }

@@ -141,6 +141,21 @@ func finished(dir string) (names []string, err error) {
 	return names, nil
 }
 
+// Newest returns the newest finished copy in a folder, or the copy that the folder itself is.
+func Newest(dir string) (Copy, error) {
+	if _, err := os.Stat(filepath.Join(dir, manifestName)); err == nil {
+		return Open(dir)
+	}
+	names, err := finished(dir)
+	if err == nil && len(names) == 0 {
+		err = fmt.Errorf("%s holds no finished copy: make one with scripts/backup %[1]s", dir)
+	}
+	if err != nil {
+		return Copy{}, err
+	}
+	return Open(filepath.Join(dir, names[0]))
+}
+
 // Database returns the path of the sqlite file of the tables. It must not be written.
 func (c Copy) Database() string { return filepath.Join(c.Dir, databaseName) }
 

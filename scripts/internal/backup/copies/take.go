@@ -69,10 +69,22 @@ func Take(ctx context.Context, o Options) (Copy, error) {
 		return Copy{}, err
 	}
 	err = t.make(ctx)
+	if err != nil && t.partial != "" {
+		err = errors.Join(err, os.RemoveAll(t.partial))
+	}
 	if err == nil {
-		err = t.prune()
+		err = errors.Join(t.note(ctx), t.prune())
 	}
 	return t.Copy, errors.Join(err, leave())
+}
+
+// note stores in the living tables when they were copied, so that operators are told when that was long ago.
+func (t *taking) note(ctx context.Context) error {
+	err := dynamo.New(tablesOf(t.Engines), t.Tables).Copies.Record(ctx, t.At)
+	if err != nil {
+		return fmt.Errorf("the copy is finished, but that it was made could not be stored: %w", err)
+	}
+	return nil
 }
 
 // checkFolders refuses what cannot be copied, and copies that would lie in what they copy.
