@@ -1,9 +1,13 @@
 package faults
 
 import (
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"vitrine/scripts/journey/harness"
+	"vitrine/scripts/testkit/invariant"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/id"
@@ -80,6 +84,7 @@ func TestTheInvariantsSeeEveryBreach(t *testing.T) {
 	s.Update(t, pending, "META", map[string]any{"g2p": nil})
 	s.WantBreach(t, "I2")
 	s.Update(t, pending, "META", map[string]any{"g2p": due})
+	gapHidesLostActionsAndNotLostEvents(t, s, pending)
 	s.PutObject(t, g, u.UploadSessionID, "077", "stranger")
 	s.WantBreach(t, "I2")
 	deleteSessionObject(t, s, g, u.UploadSessionID, "077")
@@ -108,4 +113,30 @@ func TestTheInvariantsHoldWherePeopleComeIn(t *testing.T) {
 	if removed != 1 {
 		t.Errorf("%d workspaces were created", removed)
 	}
+}
+
+// gapHidesLostActionsAndNotLostEvents removes a session that an event of a gap tells, and then an event.
+func gapHidesLostActionsAndNotLostEvents(t *testing.T, s *harness.FaultEnv, session string) {
+	t.Helper()
+	d := s.Deployment()
+	d.Gap = invariant.Gap{From: s.Clock.Now(), To: s.Clock.Now().Add(time.Hour)}
+	wantBreaches := func(what string, wanted bool) {
+		t.Helper()
+		told := slices.ContainsFunc(invariant.Check(ctx, d), func(err error) bool {
+			return strings.HasPrefix(err.Error(), "I6: ") && strings.Contains(err.Error(), "events")
+		})
+		if told != wanted {
+			t.Errorf("%s is told: %t, want %t", what, told, wanted)
+		}
+	}
+	repair := s.Damage(t, s.Tables.Core, session, "META", nil)
+	wantBreaches("an event of a lost action", false)
+	repair()
+	repair = s.Damage(t, s.Tables.Events, "W#", "", nil)
+	wantBreaches("an action whose event is lost", true)
+	repair()
+	d.Gap = invariant.Gap{From: s.Clock.Now().Add(-2 * time.Hour), To: s.Clock.Now().Add(-time.Hour)}
+	repair = s.Damage(t, s.Tables.Core, session, "META", nil)
+	wantBreaches("a lost action after the gap", true)
+	repair()
 }

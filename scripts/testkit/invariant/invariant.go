@@ -5,6 +5,9 @@ package invariant
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -20,7 +23,23 @@ type Deployment struct {
 	S3       *s3.Client
 	Bucket   string // may be shared: objects of workspaces that the tables do not have are ignored
 	Limits   limits.Limits
+	Gap      Gap
 }
+
+// Gap is a time of which a restored deployment has events without what they tell, such as publications that were lost.
+// The zero Gap has none.
+type Gap struct{ From, To time.Time }
+
+// has reports whether an event was written in the gap. An event has the time at which its request began, which may be
+// some minutes before its commit.
+func (g Gap) has(e item) bool {
+	ms, _, _ := strings.Cut(e.text("sk"), "#")
+	at, err := strconv.ParseInt(ms, 10, 64)
+	return err == nil && g != Gap{} && at >= g.From.Add(-gapStart).UnixMilli() && at <= g.To.UnixMilli()
+}
+
+// gapStart is how long before the gap a request may have begun that committed in it.
+const gapStart = 5 * time.Minute
 
 // Check reads everything and returns one error for each breach, named by the invariant:
 //
@@ -33,7 +52,8 @@ type Deployment struct {
 //	I4  an artifact has at most one draft, its published revisions are numbered 1, 2, 3 … and the last one is current
 //	I5  no counter exceeds its cap; the allowance used on a day is the artifacts published first on it, the pins of a
 //	    workspace are its pinned artifacts; ttl is in seconds
-//	I6  there is exactly one event for each committed action, and what one action makes exists as a whole
+//	I6  there is exactly one event for each committed action, and what one action makes exists as a whole; events of the
+//	    gap of a restored deployment may be more than the actions
 //	I7  a workspace that was claimed is closed for writing, by exactly one token, and what is moved is moved as a whole
 //	I8  a finished command has a result, one in flight an owner and a lease; no secret and no URL is stored
 //	I9  the threads of an artifact are counted, and each has one place in the order of changes, at its last one
@@ -47,8 +67,8 @@ func Check(ctx context.Context, d Deployment) []error {
 		s.checkRevisions(b)
 		s.checkCounters(b, &d.Limits)
 		s.checkBilling(b)
-		s.checkEvents(b)
-		s.checkFeedback(b)
+		s.checkEvents(b, d.Gap)
+		s.checkFeedback(b, d.Gap)
 		s.checkAtomicity(b)
 		s.checkWorkspaces(b)
 		s.checkRecords(b)
