@@ -17,6 +17,7 @@ import (
 
 	"vitrine/functions/assembly"
 	"vitrine/scripts/internal/local/stack"
+	"vitrine/scripts/internal/restore/journal"
 	"vitrine/scripts/local/engines"
 	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/platform/async"
@@ -60,6 +61,9 @@ func (l *local) start(ctx context.Context) error {
 func (l *local) openFolder(context.Context) error {
 	var err error
 	if l.folder, err = openFolder(l.data, l.base); err != nil {
+		return err
+	}
+	if err := journal.Serves(l.folder.path); err != nil {
 		return err
 	}
 	if l.folder.temporary {
@@ -115,6 +119,7 @@ func (l *local) startHosts(ctx context.Context) error {
 		Log:        slog.New(slog.NewTextHandler(l.log, nil)),
 		Lambda:     l.lambda,
 		OwnOrigins: !l.shared,
+		JobsWait:   l.jobsWait,
 		// a machine may have no way out, and programs that register need none
 		NoClientDocuments: true,
 		Output:            l.log,
@@ -129,6 +134,9 @@ func (l *local) startHosts(ctx context.Context) error {
 	}
 	return nil
 }
+
+// jobsWait reports whether the data was restored and nothing in it may end yet.
+func (l *local) jobsWait() bool { return journal.JobsWait(l.folder.path) }
 
 // policyFile returns a file with the policy; empty without one.
 func (l *local) policyFile() (string, error) {
@@ -237,6 +245,9 @@ func (l *local) welcome() {
 	all := append(l.hosts(), namedURL{"DynamoDB", l.engines.DynamoDB}, namedURL{"S3", l.engines.S3})
 	for _, a := range all {
 		l.say("  %-9s%s", a.name, a.url)
+	}
+	if l.jobsWait() {
+		l.say("jobs     wait: nothing expires until `scripts/restore open --expire --data %s`", l.folder.path)
 	}
 	vitrine := "go run ./cmd/vitrine "
 	if l.base != defaultBase {

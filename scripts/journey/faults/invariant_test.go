@@ -95,6 +95,26 @@ func TestTheInvariantsSeeEveryBreach(t *testing.T) {
 	s.PutObject(t, g, u.UploadSessionID, "000", string(harness.Page("sound").Body))
 }
 
+func TestTheInvariantsHoldWherePeopleComeIn(t *testing.T) {
+	t.Parallel()
+	s := harness.NewFaultEnv(t)
+	s.SignedIn(t, "someone@example.org").CLIToken(t)
+	s.RegisterAgent(t)
+	s.CheckInvariants(t)
+	removed := 0
+	for _, e := range s.Scan(t, s.Tables.Events) {
+		if harness.Text(e["action"]) == "workspace.created" {
+			s.RewriteItem(t, s.Tables.Events, e, nil)
+			s.WantBreach(t, "I6")
+			s.RewriteItem(t, s.Tables.Events, e, map[string]any{})
+			removed++
+		}
+	}
+	if removed != 1 {
+		t.Errorf("%d workspaces were created", removed)
+	}
+}
+
 // gapHidesLostActionsAndNotLostEvents removes a session that an event of a gap tells, and then an event.
 func gapHidesLostActionsAndNotLostEvents(t *testing.T, s *harness.FaultEnv, session string) {
 	t.Helper()

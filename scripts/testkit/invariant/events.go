@@ -1,6 +1,10 @@
 package invariant
 
-import "strings"
+import (
+	"strings"
+
+	"vitrine/shared/platform/event"
+)
 
 // checkEvents checks I6: each stored state has the events of the actions that led to it.
 // Events of a gap may tell actions that the state does not show, and so may be more than those, but not fewer.
@@ -24,7 +28,8 @@ func (s *snapshot) checkEvents(b *breaches, gap Gap) {
 	}
 	untold := s.untraceable()
 	for action, n := range told {
-		if done[action] == 0 && n > lost[action] && !untold[action] && !strings.Contains(action, " "+feedbackAction) { // checkFeedback counts those
+		happened := done[action] > 0 || untold[action] || identity[word(action)] || n <= lost[action]
+		if !happened && !strings.Contains(action, " "+feedbackAction) { // checkFeedback counts those
 			b.add("I6: %s has %d events and did not happen", action, n)
 		}
 	}
@@ -36,8 +41,13 @@ func (s *snapshot) checkEvents(b *breaches, gap Gap) {
 func (s *snapshot) actions() map[string]int {
 	done := map[string]int{}
 	add := func(workspace, action, target string) { done[s.owner(workspace)+" "+action+" "+target]++ }
+	tokens := s.tokens()
 	for w, i := range s.workspaces {
-		add(w, "ephemeral.workspace.provisioned", w)
+		by := creation(i, tokens[w])
+		if by == event.RegistrationCreated { // the events of one name the registration
+			continue
+		}
+		add(w, string(by), w)
 		if i.has("into") {
 			add(w, "ephemeral.workspace.claimed", w)
 		}
@@ -137,20 +147,21 @@ func (s *snapshot) untraceable() map[string]bool {
 
 // checkAtomicity checks that the writes of one transaction are all present: the rest of I6.
 func (s *snapshot) checkAtomicity(b *breaches) {
-	keys, claims := map[string]int{}, map[string]int{}
+	keys, tokens := map[string]int{}, s.tokens()
 	for p, i := range s.keys {
 		if keys[i.text("ws")]++; s.workspaces[i.text("ws")] == nil {
 			b.add("I6: the key %s has no workspace", p)
 		}
 	}
 	for p, i := range s.claims {
-		if claims[i.text("ws")]++; s.workspaces[i.text("ws")] == nil {
+		if s.workspaces[i.text("ws")] == nil {
 			b.add("I6: the claim token %s has no workspace", p)
 		}
 	}
 	for w, i := range s.workspaces {
-		if keys[w] == 0 && !i.has("into") || claims[w] != 1 {
-			b.add("I6: workspace %s has %d keys and %d claim tokens", w, keys[w], claims[w])
+		provisioned := creation(i, tokens[w]) == event.WorkspaceProvisioned
+		if provisioned && (keys[w] == 0 && !i.has("into") || len(tokens[w]) != 1) {
+			b.add("I6: workspace %s has %d keys and %d claim tokens", w, keys[w], len(tokens[w]))
 		}
 	}
 	made := map[string]bool{}

@@ -28,12 +28,22 @@ func (s *Stack) startJobs(ctx context.Context, o Options) (stop func(), err erro
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
-	running.Go(func() { repeat(ctx, jobs.Host(services, o.Log.With("host", "jobs")).Run) })
-	running.Go(func() { repeat(ctx, bundle.Host(services, o.Log.With("host", "bundle")).Run) })
+	running.Go(func() { repeat(ctx, o.held(jobs.Host(services, o.Log.With("host", "jobs")).Run)) })
+	running.Go(func() { repeat(ctx, o.held(bundle.Host(services, o.Log.With("host", "bundle")).Run)) })
 	return func() {
 		cancel()
 		running.Wait()
 	}, nil
+}
+
+// held returns work that is left out as long as the jobs wait.
+func (o Options) held(work func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		if o.JobsWait != nil && o.JobsWait() {
+			return nil
+		}
+		return work(ctx)
+	}
 }
 
 // repeat runs work every JobsEvery. The work logs its failures, and its next run tries again.

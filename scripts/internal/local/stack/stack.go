@@ -69,6 +69,8 @@ type Options struct {
 	OwnOrigins bool
 	// DisableJobs leaves due work to the test.
 	DisableJobs bool
+	// JobsWait is asked before each run of the jobs whether they wait; nil: they never do.
+	JobsWait func() bool
 	// Watch stands in front of the MCP host, if it is not nil.
 	Watch func(mcp http.Handler) http.Handler
 

@@ -1,0 +1,234 @@
+package machine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"vitrine/scripts/internal/backup/copies"
+	"vitrine/scripts/internal/restore/replay"
+	"vitrine/scripts/local/engines"
+	"vitrine/scripts/testkit/invariant"
+	"vitrine/shared/adapter/dynamo"
+	"vitrine/shared/identity/account"
+	"vitrine/shared/platform/event"
+)
+
+// past is what the living folder tells of the time since the instant of the copy.
+type past struct {
+	events []event.Event
+	gap    string   // why events may be missing; empty: they are all there
+	used   []values // items of tokens and nonces that were used and may not be used again
+}
+
+type values = map[string]types.AttributeValue
+
+// readLiving reads the living folder, whether a stack runs on it or not. known is the set of the copy, by which a folder
+// of another deployment is recognised.
+func (w *work) readLiving(ctx context.Context, known invariant.Deployment) (p past, err error) {
+	err = w.withTables(ctx, w.Living, func(living invariant.Deployment) error {
+		if p.gap, err = w.complete(ctx, living); err != nil || p.gap != "" {
+			return err
+		}
+		if err := w.ours(ctx, living, known); err != nil {
+			return err
+		}
+		if p.events, p.gap, err = w.readEvents(ctx, living, known); err != nil {
+			return err
+		}
+		p.used, err = usedOnce(ctx, living)
+		return err
+	})
+	if lost, ok := errors.AsType[*lostError](err); ok {
+		return past{gap: lost.Error()}, nil
+	}
+	return p, err
+}
+
+// lostError means that the tables of a folder cannot be read.
+type lostError struct{ why string }
+
+func (e *lostError) Error() string { return e.why }
+
+// withTables gives a function the tables of a data folder as they are at one instant.
+func (w *work) withTables(ctx context.Context, data string, read func(invariant.Deployment) error) error {
+	if _, err := os.Stat(filepath.Join(data, databaseName)); errors.Is(err, fs.ErrNotExist) {
+		return &lostError{fmt.Sprintf("%s has no tables", data)}
+	}
+	if _, err := engines.BuildSnapshot(ctx, w.Out); err != nil {
+		return err
+	}
+	return withScratch(func(scratch string) error {
+		if err := copies.Snapshot(ctx, data, filepath.Join(scratch, databaseName)); ctx.Err() != nil {
+			return ctx.Err()
+		} else if err != nil {
+			return &lostError{fmt.Sprintf("the tables in %s cannot be read (%v)", data, err)}
+		}
+		return w.withEngines(ctx, scratch, read)
+	})
+}
+
+// withScratch gives a function a folder that goes afterwards.
+func withScratch(use func(folder string) error) error {
+	folder, err := os.MkdirTemp("", "vitrine-restore-")
+	if err != nil {
+		return err
+	}
+	return errors.Join(use(folder), os.RemoveAll(folder))
+}
+
+// withEngines gives a function the tables in a folder.
+func (w *work) withEngines(ctx context.Context, folder string, use func(invariant.Deployment) error) error {
+	e, err := engines.Start(ctx, engines.Options{Dir: folder, Own: true})
+	if err != nil {
+		return err
+	}
+	defer e.Kill()
+	return use(w.deployment(e))
+}
+
+// complete returns why the tables tell nothing, and an error if they are those of another program.
+func (w *work) complete(ctx context.Context, living invariant.Deployment) (gap string, err error) {
+	for _, table := range []string{living.Tables.Core, living.Tables.Events, living.Tables.Hot} {
+		out, err := living.DynamoDB.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &table})
+		if _, gone := errors.AsType[*types.ResourceNotFoundException](err); gone {
+			gap = fmt.Sprintf("the table %s in %s is gone", table, w.Living)
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		if key := out.Table.KeySchema; len(key) == 0 || aws.ToString(key[0].AttributeName) != "pk" {
+			return "", fmt.Errorf("the table %s in %s is not one of Vitrine: name the right folder with --living", table,
+				w.Living)
+		}
+	}
+	return gap, nil
+}
+
+// readEvents returns the events since the instant. There is a gap if the newest event of the copy is not among those
+// that are read, because the table must have been made anew since.
+func (w *work) readEvents(ctx context.Context, living, known invariant.Deployment) ([]event.Event, string, error) {
+	newest, err := newestEvent(ctx, known, w.instant())
+	if err != nil {
+		return nil, "", err
+	}
+	since := w.instant()
+	if newest != nil && newest.At.Before(since) {
+		since = newest.At
+	}
+	events, err := replay.Read(ctx, living, since)
+	if err != nil {
+		return nil, "", err
+	}
+	gap := ""
+	same := func(e event.Event) bool { return e.ID == newest.ID }
+	if newest != nil && !slices.ContainsFunc(events, same) {
+		gap = fmt.Sprintf("the events of before the copy are gone from %s", w.Living)
+	}
+	from := w.instant().Add(-5 * time.Minute)
+	return slices.DeleteFunc(events, func(e event.Event) bool { return e.At.Before(from) }), gap, nil
+}
+
+// newestEvent returns the newest event that a set has up to an instant, or nil.
+func newestEvent(ctx context.Context, set invariant.Deployment, at time.Time) (*event.Event, error) {
+	store := dynamo.New(set.DynamoDB, set.Tables).Events
+	for after := (account.Position{}); ; {
+		page, next, more, err := store.List(ctx, account.Filter{}, at, after, 1)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range page {
+			if !e.At.After(at) {
+				return &e, nil
+			}
+		}
+		if !more {
+			return nil, nil
+		}
+		after = next
+	}
+}
+
+// once are the kinds of items in table hot that say that a token or a nonce was used.
+var once = []string{"n:", "j:", "p:"}
+
+// usedOnce returns what was used and may not be used again.
+func usedOnce(ctx context.Context, living invariant.Deployment) (used []values, err error) {
+	in := &dynamodb.ScanInput{TableName: &living.Tables.Hot, ConsistentRead: aws.Bool(true)}
+	for pages := dynamodb.NewScanPaginator(living.DynamoDB, in); pages.HasMorePages(); {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, i := range page.Items {
+			if slices.ContainsFunc(once, func(kind string) bool { return strings.HasPrefix(text(i["pk"]), kind) }) {
+				used = append(used, i)
+			}
+		}
+	}
+	return used, nil
+}
+
+// carry stores in the set what was used since the copy, so that nobody uses it again.
+func (w *work) carry(ctx context.Context, used []values) error {
+	for _, i := range used {
+		_, err := w.set.DynamoDB.PutItem(ctx, &dynamodb.PutItemInput{TableName: &w.set.Tables.Hot, Item: i})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ours refuses the tables of another deployment: they know none of the workspaces of the copy, and the key rings beside
+// them share no key with those of the copy.
+func (w *work) ours(ctx context.Context, living, known invariant.Deployment) error {
+	if w.related() {
+		return nil
+	}
+	workspaces := 0
+	in := &dynamodb.ScanInput{TableName: &known.Tables.Core}
+	for pages := dynamodb.NewScanPaginator(known.DynamoDB, in); pages.HasMorePages(); {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return err
+		}
+		for _, i := range page.Items {
+			if pk, sk := text(i["pk"]), text(i["sk"]); !strings.HasPrefix(pk, "W#") || sk != "META" {
+				continue
+			}
+			workspaces++
+			out, err := living.DynamoDB.GetItem(ctx, &dynamodb.GetItemInput{
+				TableName: &living.Tables.Core,
+				Key:       values{"pk": i["pk"], "sk": i["sk"]},
+			})
+			if err != nil || out.Item != nil {
+				return err
+			}
+		}
+	}
+	if workspaces == 0 {
+		return nil
+	}
+	return fmt.Errorf("the data in %s is of another deployment than the copy: name the right folder with --living, or one "+
+		"that does not exist if it is lost", w.Living)
+}
+
+func text(v types.AttributeValue) string {
+	s, _ := v.(*types.AttributeValueMemberS)
+	if s == nil {
+		return ""
+	}
+	return s.Value
+}

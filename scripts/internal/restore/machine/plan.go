@@ -1,0 +1,148 @@
+package machine
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"vitrine/scripts/internal/restore/replay"
+	"vitrine/scripts/testkit/invariant"
+)
+
+// Plan says what Run would do, and refuses what it would refuse. It changes nothing.
+func (r Restore) Plan(ctx context.Context) error {
+	if err := r.checkFolders(); err != nil {
+		return err
+	}
+	if err := r.haveRoom(); err != nil {
+		return err
+	}
+	claim, err := openClaim(r.Living, os.O_RDONLY)
+	if err != nil {
+		return err
+	}
+	if claim != nil {
+		defer claim.Close()
+		if err := r.unclaimed(claim); err != nil {
+			return err
+		}
+	}
+	w := &work{Restore: r}
+	return withScratch(func(scratch string) error {
+		if err := r.copyTables(scratch); err != nil {
+			return err
+		}
+		return w.withEngines(ctx, scratch, func(copied invariant.Deployment) error { return w.print(ctx, copied) })
+	})
+}
+
+// print prints the plan. copied is the set of the copy.
+func (w *work) print(ctx context.Context, copied invariant.Deployment) error {
+	c, err := count(ctx, copied, w.Now())
+	if err != nil {
+		return err
+	}
+	past, err := w.readLiving(ctx, copied)
+	if err != nil {
+		return err
+	}
+	except := w.Except
+	if w.ExceptGiven && except == nil {
+		except = []replay.Exception{}
+	}
+	plan, err := replay.New(past.events, w.instant(), except)
+	if err != nil {
+		return err
+	}
+	w.say("copy     %s, made by version %s", w.From.Dir, w.From.Version)
+	w.say("instant  %s, %s ago: what was written since is lost, except what is done again below", stamp(w.From.At),
+		age(w.Now().Sub(w.From.At)))
+	w.say("holds    %d live artifacts in %d workspaces, %d objects with %d MB, tables of %d MB", c.live, c.workspaces,
+		len(w.From.Objects), bytesOf(w.From.Objects)>>20, w.From.DatabaseFile.Size>>20)
+	if past.gap == "" {
+		w.say("living   %s: %d events since the instant", w.Living, len(past.events))
+	} else {
+		w.say("gap      %s: nobody knows what was deleted or revoked since. Keys, grants, sessions and agents end, and all "+
+			"links and public views that were made until now close", past.gap)
+	}
+	plan.Print(w.Out)
+	w.say("ends     %d sessions, %d sign-ins under way, %d consents, %d grants and codes of apps: people sign in again",
+		c.of["SES#"], c.of["LTX#"], c.of["OAR#"], c.of["CRED#"])
+	w.say("due      %d artifacts and drafts are past their end: they stay until `scripts/restore open --expire`", c.due)
+	w.say("rings    of %s", w.ringsFrom())
+	w.say("takes    about %s; %s stays as it is", w.duration(), w.Living)
+	if err := plan.Decided(); err != nil {
+		w.say("decide   %v", err)
+	}
+	return nil
+}
+
+// ringsFrom says where the key rings come from.
+func (r Restore) ringsFrom() string {
+	if r.related() {
+		return r.Living
+	}
+	return "the copy"
+}
+
+// Measured on two processors: how fast objects are loaded.
+const (
+	objectsPerSecond = 200
+	bytesPerSecond   = 30 << 20
+)
+
+func (r Restore) duration() string {
+	seconds := float64(len(r.From.Objects))/objectsPerSecond +
+		float64(bytesOf(r.From.Objects)+r.From.DatabaseFile.Size)/bytesPerSecond
+	return age(time.Duration(math.Ceil(seconds/60)) * time.Minute)
+}
+
+// age formats a duration in whole minutes.
+func age(d time.Duration) string {
+	minutes := int(d.Round(time.Minute) / time.Minute)
+	if minutes < 120 {
+		return fmt.Sprintf("%d min", minutes)
+	}
+	return fmt.Sprintf("%d h %d min", minutes/60, minutes%60)
+}
+
+// counts are what a set of tables holds.
+type counts struct {
+	workspaces, live int
+	due              int            // artifacts that would end at once, and drafts
+	of               map[string]int // items, by the prefix of their keys
+}
+
+// count reads table core.
+func count(ctx context.Context, set invariant.Deployment, now time.Time) (counts, error) {
+	c := counts{of: map[string]int{}}
+	in := &dynamodb.ScanInput{TableName: &set.Tables.Core, ConsistentRead: aws.Bool(true)}
+	for pages := dynamodb.NewScanPaginator(set.DynamoDB, in); pages.HasMorePages(); {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return c, err
+		}
+		for _, i := range page.Items {
+			pk, sk := text(i["pk"]), text(i["sk"])
+			kind, _, _ := strings.Cut(pk, "#")
+			c.of[kind+"#"]++
+			switch {
+			case kind == "W" && sk == "META":
+				c.workspaces++
+			case kind == "A" && sk == "META" && text(i["status"]) == "active":
+				c.live++
+			}
+			// an artifact is queued at its end or at that of its draft, whichever comes first
+			if strings.HasPrefix(text(i["g2p"]), "DUE#ARTIFACT#") && text(i["g2s"]) <= fmt.Sprintf("%013d", now.UnixMilli()) {
+				c.due++
+			}
+		}
+	}
+	return c, nil
+}

@@ -1,0 +1,91 @@
+package machine
+
+import (
+	"context"
+	"time"
+
+	"vitrine/scripts/internal/restore/repair"
+	"vitrine/scripts/internal/restore/replay"
+)
+
+// instant is that of the copy.
+func (w *work) instant() time.Time {
+	if w.journal != nil {
+		return w.journal.At
+	}
+	return w.From.At
+}
+
+// replay does again what was done since the instant, or closes what may have been closed where nothing tells.
+func (w *work) replay(ctx context.Context) error {
+	past, err := w.readLiving(ctx, w.set)
+	if err != nil {
+		return err
+	}
+	except, err := w.exceptions()
+	if err != nil {
+		return err
+	}
+	plan, err := replay.New(past.events, w.instant(), except)
+	if err != nil {
+		return err
+	}
+	if err := plan.Decided(); err != nil {
+		return err
+	}
+	w.say("events   %d since %s", len(past.events), stamp(w.instant()))
+	report, err := plan.Apply(ctx, w.set, w.Now())
+	if err := w.report(report, err); err != nil {
+		return err
+	}
+	if w.gap = past.gap; w.gap != "" {
+		w.say("gap      %s: what may have been closed since is closed", past.gap)
+		report, err = replay.CloseGap(ctx, w.set, w.Now())
+		return w.report(report, err)
+	}
+	return w.carry(ctx, past.used)
+}
+
+// endCredentials ends sessions, sign-ins, consents and grants, so that people sign in again.
+func (w *work) endCredentials(ctx context.Context) error {
+	report, err := replay.EndCredentials(ctx, w.set, w.Now())
+	return w.report(report, err)
+}
+
+// settleArchives makes bundles due again, whose archives are in no copy, and forgets exports.
+func (w *work) settleArchives(ctx context.Context) error { return w.repairs().Archives(ctx) }
+
+func (w *work) repairs() repair.Set {
+	return repair.Set{
+		Deployment: w.set,
+		Instant:    w.instant(),
+		Now:        w.Now(),
+		Out:        w.Out,
+	}
+}
+
+// check repairs what it can, and lists the rest.
+func (w *work) check(ctx context.Context) error {
+	left, err := w.repairs().Repair(ctx)
+	if err != nil {
+		return err
+	}
+	for _, breach := range left {
+		w.say("left     %v", breach)
+	}
+	if len(left) > 0 {
+		w.say("check    %d things are left; switch is possible, and they stay as they are", len(left))
+		return ErrLeft
+	}
+	w.say("check    everything is whole")
+	return nil
+}
+
+func (w *work) report(r replay.Report, err error) error {
+	for _, line := range r.Lines {
+		w.say("         %s", line)
+	}
+	return err
+}
+
+func stamp(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05 UTC") }

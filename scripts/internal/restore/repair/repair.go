@@ -1,0 +1,166 @@
+// Package repair makes a restored set of tables and its bucket consistent, as far as that can be done without guessing.
+package repair
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"vitrine/scripts/testkit/invariant"
+	"vitrine/shared/adapter/dynamo"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/id"
+)
+
+// window is how far from the instant of a restore a transaction may be torn, because tables are restored one by one.
+const window = 2 * time.Second
+
+// Set is a restored set at work.
+type Set struct {
+	invariant.Deployment
+	Instant time.Time // of the copy
+	Now     time.Time
+	Out     io.Writer
+}
+
+// Repair repairs what it can, and returns what is left: one error for each breach of an invariant. It may stop anywhere
+// and be called again. Nothing else may write meanwhile.
+func (s Set) Repair(ctx context.Context) ([]error, error) {
+	steps := []func(context.Context, invariant.Damage) error{
+		s.dropSessions, // first, because the objects of a session that is pending again belong to it
+		s.tell, s.removeHints, s.addReferences, s.removeObjects,
+	}
+	for _, step := range steps {
+		found, err := invariant.Find(ctx, s.Deployment)
+		if err == nil {
+			err = step(ctx, found)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return invariant.Check(ctx, s.Deployment), nil
+}
+
+// torn reports whether a transaction of this time may be torn.
+func (s Set) torn(at time.Time) bool { return at.Sub(s.Instant).Abs() <= window }
+
+// dropSessions takes back what is left of the finalizations whose revisions are missing. Such a session is pending
+// again, so its uploader can finalize it again, or it ends.
+func (s Set) dropSessions(ctx context.Context, found invariant.Damage) error {
+	for _, u := range found.Unfinished {
+		if !u.At.IsZero() && !s.torn(u.At) {
+			continue
+		}
+		for _, k := range u.Events {
+			if err := s.remove(ctx, s.Tables.Events, k); err != nil {
+				return err
+			}
+		}
+		if err := s.dropDraft(ctx, u); err != nil {
+			return err
+		}
+		_, err := s.change(ctx, change{
+			key:  u.Key,
+			set:  "SET #status = :pending, g2p = :queue, g2s = :due",
+			only: "#status = :finalized",
+			values: values{
+				":pending":   text("pending"),
+				":finalized": text("finalized"),
+				":queue":     text(queueOf("SESSION", strings.TrimPrefix(u.PK, "U#"))),
+				":due":       text(millis(s.Now)),
+			},
+		})
+		if err != nil {
+			return err
+		}
+		s.say("session %s was finalized without its revision: it can be finalized again", u.PK)
+	}
+	return nil
+}
+
+// dropDraft takes the draft away from an artifact that names one which is not there. The artifact is then due when it
+// ends. An artifact that the session made goes.
+func (s Set) dropDraft(ctx context.Context, u invariant.Session) error {
+	if u.New {
+		return s.remove(ctx, s.Tables.Core, invariant.Key{PK: "A#" + string(u.Artifact), SK: "META"})
+	}
+	c := change{
+		key:    invariant.Key{PK: "A#" + string(u.Artifact), SK: "META"},
+		set:    "REMOVE draft, draft_at, g2p, g2s",
+		only:   "draft = :draft AND #status = :live",
+		values: values{":draft": text(string(u.Revision)), ":live": text("active")},
+	}
+	if !u.Ends.IsZero() {
+		c.set = "SET g2s = :end REMOVE draft, draft_at"
+		c.values[":end"] = text(millis(u.Ends))
+	}
+	_, err := s.change(ctx, c)
+	return err
+}
+
+// tell records the events that a torn transaction lacks. Who acted is not known any more.
+func (s Set) tell(ctx context.Context, found invariant.Damage) error {
+	store := dynamo.New(s.DynamoDB, s.Tables).Lookups
+	for _, e := range found.Untold {
+		if !s.torn(e.At) {
+			continue
+		}
+		e.ID = id.NewEvent()
+		e.Actor = event.BySystem()
+		e.Detail = "recorded by a restore, because the copy had the change without its event"
+		if err := store.Record(ctx, e); err != nil {
+			return err
+		}
+		s.say("%s of %s had no event: recorded", e.Action, e.Target.ID)
+	}
+	return nil
+}
+
+// removeHints removes entries of the content index whose objects are not there, because the next upload would reuse
+// them.
+func (s Set) removeHints(ctx context.Context, found invariant.Damage) error {
+	for _, k := range found.Hints {
+		if err := s.remove(ctx, s.Tables.Core, k); err != nil {
+			return err
+		}
+	}
+	s.count(len(found.Hints), "entries of the content index led to no object: removed")
+	return nil
+}
+
+// addReferences adds the references without which a borrowed file would be deleted with its lender.
+func (s Set) addReferences(ctx context.Context, found invariant.Damage) error {
+	for _, r := range found.Missing {
+		set := change{key: r.Key, set: "SET art = :art", values: values{":art": text(string(r.Artifact))}}
+		if _, err := s.change(ctx, set); err != nil {
+			return err
+		}
+	}
+	s.count(len(found.Missing), "references of borrowed files were missing: added")
+	return nil
+}
+
+// removeObjects removes objects that nothing leads to. The copy still has them.
+func (s Set) removeObjects(ctx context.Context, found invariant.Damage) error {
+	for _, key := range found.Objects {
+		if _, err := s.S3.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &s.Bucket, Key: &key}); err != nil {
+			return fmt.Errorf("the object %s cannot be deleted: %w", key, err)
+		}
+	}
+	s.count(len(found.Objects), "objects belonged to nothing: deleted")
+	return nil
+}
+
+func (s Set) say(format string, args ...any) { fmt.Fprintf(s.Out, format+"\n", args...) }
+
+// count says what was done to n things; nothing if there were none.
+func (s Set) count(n int, what string) {
+	if n > 0 {
+		s.say("%d %s", n, what)
+	}
+}
