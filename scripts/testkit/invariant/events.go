@@ -21,14 +21,15 @@ func (s *snapshot) checkEvents(b *breaches, gap Gap) {
 			lost[action]++
 		}
 	}
+	back := s.returned(b, told)
 	for action, n := range done {
-		if told[action] < n || told[action] > n+lost[action] {
+		if !back[action] && (told[action] < n || told[action] > n+lost[action]) {
 			b.add("I6: %s happened %d times and has %d events", action, n, told[action])
 		}
 	}
 	untold := s.untraceable()
 	for action, n := range told {
-		happened := done[action] > 0 || untold[action] || identity[word(action)] || n <= lost[action]
+		happened := done[action] > 0 || untold[action] || back[action] || identity[word(action)] || n <= lost[action]
 		if !happened && !strings.Contains(action, " "+feedbackAction) { // checkFeedback counts those
 			b.add("I6: %s has %d events and did not happen", action, n)
 		}
