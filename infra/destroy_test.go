@@ -66,7 +66,7 @@ func newLeftover(t *testing.T) leftover {
 	t.Helper()
 	files := map[string]string{
 		"bin/aws":         emptyingStandIn,
-		deployed:          `{"V-Data": {"Bucket": "objects"}, "V-Api": {}, "V-Content": {"Url": "https://x"}, "V-Gone": {}}`,
+		deployed:          `{"V-Data": {"Bucket": "objects", "CopyBucket": "arn:aws:s3:::second"}, "V-Api": {}, "V-Content": {"Url": "https://x"}, "V-Gone": {}}`,
 		"buckets/objects": "o/1\no/2\no/3\n",
 		"buckets/log":     "old\n",
 	}
@@ -157,6 +157,7 @@ func TestDestroyEndsHostsThenBytesThenData(t *testing.T) {
 	for _, want := range []string{
 		"account 111122223333, eu-west-1", "V-Api V-Content V-Data", "objects: 3 objects are deleted",
 		"log: 1 objects are deleted", "AWS::IAM::Role role-of-V-Content", "keeps for 35 days",
+		"what was copied to arn:aws:s3:::second",
 	} {
 		if !strings.Contains(stderr, want) {
 			t.Errorf("it does not say %q:\n%s", want, stderr)
