@@ -30,6 +30,7 @@ type round struct {
 	release  func()   // gives the ports back
 	backup   copies.Copy
 	outcome  outcome
+	gap      invariant.Gap // of whose events the effects are lost
 	figures  figures
 }
 
@@ -163,7 +164,9 @@ func (r *round) verify(ctx context.Context) error {
 	if err := r.restored.stopHosts(ctx); err != nil {
 		return err
 	}
-	return errors.Join(append(wrong, invariant.Check(ctx, r.restored.deployment())...)...)
+	d := r.restored.deployment()
+	d.Gap = r.gap
+	return errors.Join(append(wrong, invariant.Check(ctx, d)...)...)
 }
 
 // publishAgain publishes with what a member has after the restore.

@@ -19,7 +19,9 @@ func (e env) wantAll(t *testing.T) {
 		t.Error(err)
 	}
 	expect.OK(t, e.restored.stopHosts(t.Context()))
-	for _, err := range invariant.Check(t.Context(), e.restored.deployment()) {
+	d := e.restored.deployment()
+	d.Gap = e.gap
+	for _, err := range invariant.Check(t.Context(), d) {
 		t.Error(err)
 	}
 }
