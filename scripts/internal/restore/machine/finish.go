@@ -37,7 +37,12 @@ func (r Restore) resume() (*work, error) {
 }
 
 // read returns the journal of the new folder.
-func (r Restore) read() (*journal.Journal, error) {
+func (r *Restore) read() (*journal.Journal, error) {
+	all, err := r.absolute()
+	if err != nil {
+		return nil, err
+	}
+	r.Data = all.Data
 	j, err := journal.Read(r.Data)
 	if err == nil && j == nil {
 		err = fmt.Errorf("%s is no restore: name the folder that scripts/restore run made with --data", r.Data)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"time"
 
 	"github.com/aws/smithy-go/middleware"
@@ -37,6 +38,9 @@ var ErrLeft = errors.New("not everything is whole")
 // Run makes the new data folder. It may stop anywhere and be run again, with the same copy; it goes on then. After it
 // has ended, it applies what was done since, until Switch.
 func (r Restore) Run(ctx context.Context) (err error) {
+	if r, err = r.absolute(); err != nil {
+		return err
+	}
 	w, err := r.begin()
 	if err != nil {
 		return err
@@ -64,6 +68,15 @@ func (r Restore) Run(ctx context.Context) (err error) {
 	}
 	w.say("next     stop scripts/dev, then scripts/restore switch --data %s", w.Data)
 	return nil
+}
+
+// absolute returns the restore with whole paths, which the journal keeps.
+func (r Restore) absolute() (Restore, error) {
+	var errs [3]error
+	r.From.Dir, errs[0] = filepath.Abs(r.From.Dir)
+	r.Data, errs[1] = filepath.Abs(r.Data)
+	r.Living, errs[2] = filepath.Abs(r.Living)
+	return r, errors.Join(errs[:]...)
 }
 
 // step is a part of a run.

@@ -17,6 +17,10 @@ import (
 
 // Plan says what Run would do, and refuses what it would refuse. It changes nothing.
 func (r Restore) Plan(ctx context.Context) error {
+	r, err := r.absolute()
+	if err != nil {
+		return err
+	}
 	if err := r.checkFolders(); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"vitrine/scripts/internal/restore/repair"
 	"vitrine/scripts/internal/restore/replay"
+	"vitrine/scripts/testkit/invariant"
 )
 
 // instant is that of the copy.
@@ -56,8 +57,10 @@ func (w *work) endCredentials(ctx context.Context) error {
 func (w *work) settleArchives(ctx context.Context) error { return w.repairs().Archives(ctx) }
 
 func (w *work) repairs() repair.Set {
+	set := w.set
+	set.Gap = invariant.Gap{From: w.instant(), To: w.Now()}
 	return repair.Set{
-		Deployment: w.set,
+		Deployment: set,
 		Instant:    w.instant(),
 		Now:        w.Now(),
 		Out:        w.Out,

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"vitrine/scripts/internal/backup/copies"
+	"vitrine/scripts/internal/restore/machine"
+	"vitrine/scripts/internal/restore/replay"
+	"vitrine/scripts/local/engines"
+)
+
+// options are the parsed command line.
+type options struct {
+	tool
+	command            string
+	name               string // of a deployment in AWS; empty: one machine
+	at                 time.Time
+	words              []string // after --, for scripts/deploy
+	from, data, living string   // on one machine
+	except             string   // file; empty: none
+	expire             bool
+}
+
+const usage = `Usage, on one machine:
+  scripts/restore plan|run --from COPY --data NEW [--living DIR] [--except FILE]
+  scripts/restore check|switch|abandon --data NEW
+  scripts/restore open --data NEW [--expire]
+In AWS:
+  scripts/restore plan|run NAME --at TIME [--except FILE] [-- -c NAME=VALUE …]
+  scripts/restore check|switch|abandon NAME
+  scripts/restore open NAME [--expire]
+`
+
+// errUsage stands for a message that the flag package has printed already.
+var errUsage = errors.New("usage")
+
+// parse reads the command line. Its errors are flag.ErrHelp, errUsage, or one sentence for people.
+func parse(args []string, t tool) (options, error) {
+	o := options{tool: t}
+	flags := flag.NewFlagSet("scripts/restore", flag.ContinueOnError)
+	flags.SetOutput(t.complaints)
+	flags.Usage = func() {
+		fmt.Fprint(t.complaints, usage)
+		flags.PrintDefaults()
+	}
+	flags.StringVar(&o.from, "from", "", "folder of the `COPY`, which scripts/backup made")
+	flags.StringVar(&o.data, "data", "", "`NEW` data folder")
+	flags.StringVar(&o.living, "living", "", "`DIR` of the data that is replaced, lost or not (default .vitrine in the "+
+		"repository)")
+	flags.StringVar(&o.except, "except", "", "`FILE` with what was done since and is not to be done again")
+	flags.BoolVar(&o.expire, "expire", false, "let the jobs run, which end what is past its time")
+	flags.Func("at", "`TIME` to go back to, such as 2026-01-31T10:00:00Z", func(text string) (err error) {
+		o.at, err = time.Parse(time.RFC3339, text)
+		return err
+	})
+	words, rest, err := positional(flags, args)
+	if err != nil {
+		return o, err
+	}
+	if len(words) == 0 || commands[words[0]].do == nil {
+		return o, errors.New("say what to do: plan, run, check, switch, open or abandon (--help lists the forms)")
+	}
+	o.command, o.words = words[0], rest
+	if len(words) == 2 {
+		o.name = words[1]
+	}
+	if len(words) > 2 {
+		return o, fmt.Errorf("%q is no option: see scripts/restore --help", words[2])
+	}
+	return o, o.check(commands[o.command].begins)
+}
+
+// positional parses flags wherever they stand, and returns the other words, and those after --.
+func positional(flags *flag.FlagSet, args []string) (words, rest []string, err error) {
+	for n, arg := range args {
+		if arg == "--" {
+			args, rest = args[:n], args[n+1:]
+			break
+		}
+	}
+	for {
+		if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+			return nil, nil, err
+		} else if err != nil {
+			return nil, nil, errUsage
+		}
+		if flags.NArg() == 0 {
+			return words, rest, nil
+		}
+		words, args = append(words, flags.Arg(0)), flags.Args()[1:]
+	}
+}
+
+// check refuses options that do not belong to the command, and those that are missing.
+func (o options) check(begins bool) error {
+	aws := o.name != ""
+	switch {
+	case aws && (o.from != "" || o.data != "" || o.living != ""):
+		return fmt.Errorf("%s names a deployment in AWS, and --from, --data and --living are for one machine", o.name)
+	case !aws && (!o.at.IsZero() || len(o.words) > 0):
+		return errors.New("--at and words after -- are for AWS: name the deployment")
+	case !begins && (o.from != "" || o.living != "" || o.except != "" || !o.at.IsZero()):
+		return fmt.Errorf("%s goes on with what run was told: it takes no --from, --living, --at and --except", o.command)
+	case o.expire && o.command != "open":
+		return errors.New("--expire is for open")
+	case aws:
+		return nil
+	case o.data == "":
+		return errors.New("name the new data folder: --data NEW")
+	case begins && o.from == "":
+		return errors.New("name the copy: --from COPY, or a deployment in AWS")
+	}
+	return nil
+}
+
+// exceptions reads the file of exceptions.
+func (o options) exceptions() ([]replay.Exception, error) {
+	if o.except == "" {
+		return nil, nil
+	}
+	return replay.ReadExceptions(o.except)
+}
+
+// restore returns the restore that the options are about.
+func (o options) restore(ctx context.Context) (restore, error) {
+	if o.name != "" {
+		return o.cloud(ctx)
+	}
+	r := machine.Restore{
+		Data:        o.data,
+		Living:      o.living,
+		ExceptGiven: o.except != "",
+		Now:         o.now,
+		Out:         o.out,
+	}
+	var err error
+	if r.Except, err = o.exceptions(); err != nil || o.from == "" {
+		return r, err
+	}
+	if r.Living == "" {
+		root, err := engines.Root()
+		if err != nil {
+			return nil, err
+		}
+		r.Living = filepath.Join(root, ".vitrine")
+	}
+	r.From, err = copies.Open(o.from)
+	return r, err
+}
