@@ -19,6 +19,9 @@ type env struct {
 // newEnv starts a living site in which a person has signed in. No call fails there.
 func newEnv(t *testing.T) env {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("left out by -short: it starts engines and stacks of its own")
+	}
 	r := newRound(t.TempDir(), 0, minArtifacts)
 	t.Cleanup(func() { expect.OK(t, r.end(context.Background())) })
 	expect.OK(t, r.begin(t.Context()))

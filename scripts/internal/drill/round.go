@@ -37,6 +37,7 @@ type round struct {
 // figures are what a round prints.
 type figures struct {
 	artifacts, since           int // at all, and publications acknowledged since the copy
+	kept, ended                int // what was asked for: publications, and deletions and revocations
 	copied, restored, switched time.Duration
 	loss                       loss
 }
@@ -156,6 +157,9 @@ func (r *round) verify(ctx context.Context) error {
 	for _, w := range r.crowd.workers {
 		since, l := r.outcome.lost(ctx, w)
 		r.figures.since += since
+		kept, ended := r.outcome.count(w)
+		r.figures.kept += kept
+		r.figures.ended += ended
 		r.figures.artifacts = int(r.crowd.made.Load())
 		r.figures.loss.publications += l.publications
 		r.figures.loss.window = max(r.figures.loss.window, l.window)

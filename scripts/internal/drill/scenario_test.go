@@ -35,7 +35,7 @@ func TestAMassDeletionByMistakeIsLeftOut(t *testing.T) {
 	expect.OK(t, e.share(t.Context(), kept[0]), e.share(t.Context(), kept[1]))
 	deleted := e.publishMany(t, 150)
 	expect.OK(t, e.copy(t.Context()))
-	expect.OK(t, parallel.Calls(len(deleted), func(n int) error { return e.remove(t.Context(), deleted[n]) })...)
+	expect.OK(t, parallel.Calls(len(deleted), func(n int) error { return e.erase(t.Context(), deleted[n]) })...)
 	expect.OK(t, e.unshare(t.Context(), kept[0]))
 	e.stopLiving(t)
 
