@@ -190,6 +190,31 @@ type loss struct {
 	window       time.Duration // from the copy to the newest of them
 }
 
+// count counts what the check asks for: publications that have to be open, and what has to be closed.
+func (o outcome) count(w *worker) (kept, ended int) {
+	add := func(closed, open bool) {
+		switch {
+		case closed:
+			ended++
+		case open:
+			kept++
+		}
+	}
+	for _, a := range w.accounts {
+		add(a.key.revoked.done(), false)
+		for _, one := range a.artifacts {
+			add(o.holds(one.deleted), false)
+			for _, r := range one.revisions {
+				add(false, spared(one.deleted) && r.published.by(o.instant))
+			}
+			for _, l := range one.links {
+				add(spared(one.deleted) && (o.holds(l.revoked) || !o.events), false)
+			}
+		}
+	}
+	return kept, ended
+}
+
 // lost counts the publications of a worker that were acknowledged since the copy, and those of them that are gone.
 func (o outcome) lost(ctx context.Context, w *worker) (since int, l loss) {
 	for _, a := range w.accounts {

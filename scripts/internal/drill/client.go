@@ -115,26 +115,26 @@ func (w *worker) provision(ctx context.Context) (*account, error) {
 
 // step performs one action of the mix.
 func (w *worker) step(ctx context.Context) error {
-	switch r := w.random.IntN(20); {
-	case r < 8:
-		return w.publish(ctx, w.current)
-	case r < 10:
-		return w.onArtifact(ctx, w.revise)
-	case r < 11:
-		return w.onArtifact(ctx, w.draft)
-	case r < 12:
-		return w.onArtifact(ctx, w.remove)
-	case r < 14:
-		return w.onArtifact(ctx, w.share)
-	case r < 15:
-		return w.onArtifact(ctx, w.unshare)
+	switch r := w.random.IntN(40); {
 	case r < 16:
+		return w.publish(ctx, w.current)
+	case r < 20:
+		return w.onArtifact(ctx, w.revise)
+	case r < 22:
+		return w.onArtifact(ctx, w.draft)
+	case r < 24:
+		return w.onArtifact(ctx, w.remove)
+	case r < 28:
+		return w.onArtifact(ctx, w.share)
+	case r < 30:
+		return w.onArtifact(ctx, w.unshare)
+	case r < 31:
 		return w.onArtifact(ctx, w.hide)
-	case r < 17:
+	case r < 33:
 		return w.onArtifact(ctx, w.pin)
-	case r < 18:
+	case r < 34:
 		return w.changeKeys(ctx)
-	case r < 19:
+	case r < 36:
 		return w.claim(ctx)
 	}
 	return w.onArtifact(ctx, w.read)
@@ -223,7 +223,18 @@ func (w *worker) draft(ctx context.Context, a *artifact) error {
 	return err
 }
 
+// remove deletes an artifact, unless a quarter of them is deleted already, because it is the others that may be lost.
 func (w *worker) remove(ctx context.Context, a *artifact) error {
+	all := w.current.artifacts
+	deleted := len(slices.DeleteFunc(slices.Clone(all), (*artifact).usable))
+	if deleted >= (len(all)+3)/4 {
+		return errNothing
+	}
+	return w.erase(ctx, a)
+}
+
+// erase deletes an artifact.
+func (w *worker) erase(ctx context.Context, a *artifact) error {
 	err := ask(ctx, w.as(w.current), nil, "DELETE", "/v1/artifacts/"+string(a.id), nil)
 	a.deleted.set(err)
 	return err

@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"math/rand/v2"
 	"testing"
 	"time"
 
 	"vitrine/scripts/testkit/expect"
+	"vitrine/scripts/testkit/parallel"
 )
 
 // env is a round that the test goes through step by step, with one person who works.
@@ -17,7 +19,10 @@ type env struct {
 // newEnv starts a living site in which a person has signed in. No call fails there.
 func newEnv(t *testing.T) env {
 	t.Helper()
-	r := newRound(t.TempDir(), 1, minArtifacts)
+	if testing.Short() {
+		t.Skip("left out by -short: it starts engines and stacks of its own")
+	}
+	r := newRound(t.TempDir(), 0, minArtifacts)
 	t.Cleanup(func() { expect.OK(t, r.end(context.Background())) })
 	expect.OK(t, r.begin(t.Context()))
 	r.living.faults.Clear()
@@ -27,13 +32,27 @@ func newEnv(t *testing.T) env {
 	return e
 }
 
-// publishMany publishes new artifacts.
+// publishMany publishes new artifacts, some at once.
 func (e env) publishMany(t *testing.T, n int) []*artifact {
 	t.Helper()
-	for range n {
-		expect.OK(t, e.publish(t.Context(), e.current))
+	const hands = 6
+	made := make([]account, hands)
+	errs := parallel.Calls(hands, func(hand int) (err error) {
+		w := *e.worker
+		w.random = rand.New(rand.NewPCG(uint64(hand), uint64(n)))
+		made[hand].key = e.current.key
+		for m := hand; m < n && err == nil; m += hands {
+			err = w.publish(t.Context(), &made[hand])
+		}
+		return err
+	})
+	expect.OK(t, errs...)
+	var all []*artifact
+	for _, one := range made {
+		all = append(all, one.artifacts...)
 	}
-	return e.current.artifacts[len(e.current.artifacts)-n:]
+	e.current.artifacts = append(e.current.artifacts, all...)
+	return all
 }
 
 // found returns how many differences the check of the living site finds.

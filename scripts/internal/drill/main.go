@@ -134,13 +134,14 @@ func (o options) plan(folder string) (rounds []*round) {
 }
 
 func header(out io.Writer) {
-	fmt.Fprintf(out, "%-20s %-13s %9s %6s %7s %7s %7s %6s %7s\n", "seed", "destroyed", "artifacts", "since", "copy s",
-		"back s", "switch", "lost", "window")
+	fmt.Fprintf(out, "%-20s %-13s %9s %6s %6s %6s %7s %7s %7s %6s %7s\n", "seed", "destroyed", "artifacts", "kept", "ended",
+		"since", "copy s", "back s", "switch", "lost", "window")
 }
 
 // print prints the figures of a round as a line.
 func (r *round) print(out io.Writer) {
 	f := r.figures
-	fmt.Fprintf(out, "%-20d %-13s %9d %6d %7.1f %7.1f %7.1f %6d %6.1fs\n", r.seed, r.name, f.artifacts, f.since,
-		f.copied.Seconds(), f.restored.Seconds(), f.switched.Seconds(), f.loss.publications, f.loss.window.Seconds())
+	fmt.Fprintf(out, "%-20d %-13s %9d %6d %6d %6d %7.1f %7.1f %7.1f %6d %6.1fs\n", r.seed, r.name, f.artifacts, f.kept,
+		f.ended, f.since, f.copied.Seconds(), f.restored.Seconds(), f.switched.Seconds(), f.loss.publications,
+		f.loss.window.Seconds())
 }

@@ -7,6 +7,7 @@ import (
 
 	"vitrine/scripts/internal/backup/copies"
 	"vitrine/scripts/internal/restore/machine"
+	"vitrine/scripts/testkit/invariant"
 )
 
 // copy takes a copy of the living site while it is in use. What was acknowledged before it began has to be in it.
@@ -53,6 +54,7 @@ func (r *round) restoreWith(ctx context.Context, m machine.Restore) error {
 	if err := m.Switch(ctx); err != nil {
 		return err
 	}
+	r.gap = invariant.Gap{From: r.backup.At, To: time.Now()}
 	if err := r.restored.start(ctx); err != nil {
 		return err
 	}

@@ -30,12 +30,14 @@ type round struct {
 	release  func()   // gives the ports back
 	backup   copies.Copy
 	outcome  outcome
+	gap      invariant.Gap // of whose events the effects are lost
 	figures  figures
 }
 
 // figures are what a round prints.
 type figures struct {
 	artifacts, since           int // at all, and publications acknowledged since the copy
+	kept, ended                int // what was asked for: publications, and deletions and revocations
 	copied, restored, switched time.Duration
 	loss                       loss
 }
@@ -155,6 +157,9 @@ func (r *round) verify(ctx context.Context) error {
 	for _, w := range r.crowd.workers {
 		since, l := r.outcome.lost(ctx, w)
 		r.figures.since += since
+		kept, ended := r.outcome.count(w)
+		r.figures.kept += kept
+		r.figures.ended += ended
 		r.figures.artifacts = int(r.crowd.made.Load())
 		r.figures.loss.publications += l.publications
 		r.figures.loss.window = max(r.figures.loss.window, l.window)
@@ -163,7 +168,9 @@ func (r *round) verify(ctx context.Context) error {
 	if err := r.restored.stopHosts(ctx); err != nil {
 		return err
 	}
-	return errors.Join(append(wrong, invariant.Check(ctx, r.restored.deployment())...)...)
+	d := r.restored.deployment()
+	d.Gap = r.gap
+	return errors.Join(append(wrong, invariant.Check(ctx, d)...)...)
 }
 
 // publishAgain publishes with what a member has after the restore.

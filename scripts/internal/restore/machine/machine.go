@@ -51,6 +51,7 @@ func (r Restore) Run(ctx context.Context) (err error) {
 		{"files", false, w.copyFiles},
 		{"engines", false, w.open},
 		{"objects", true, w.loadObjects},
+		{"torn", true, w.dropTorn},
 		{"events", false, w.replay},
 		{"credentials", true, w.endCredentials},
 		{"archives", false, w.settleArchives},

@@ -47,6 +47,9 @@ func (w *work) replay(ctx context.Context) error {
 	return w.carry(ctx, past.used)
 }
 
+// dropTorn takes back what the tables of the copy have in part.
+func (w *work) dropTorn(ctx context.Context) error { return w.repairs().DropTorn(ctx) }
+
 // endCredentials ends sessions, sign-ins, consents and grants, so that people sign in again.
 func (w *work) endCredentials(ctx context.Context) error {
 	report, err := replay.EndCredentials(ctx, w.set, w.Now())

@@ -46,6 +46,16 @@ func (s Set) Repair(ctx context.Context) ([]error, error) {
 	return invariant.Check(ctx, s.Deployment), nil
 }
 
+// DropTorn takes back finalizations whose revisions are missing. It comes before anything is done again, because what was
+// done later hides them: an artifact that is deleted again names no draft.
+func (s Set) DropTorn(ctx context.Context) error {
+	found, err := invariant.Find(ctx, s.Deployment)
+	if err != nil {
+		return err
+	}
+	return s.dropSessions(ctx, found)
+}
+
 // torn reports whether a transaction of this time may be torn.
 func (s Set) torn(at time.Time) bool { return at.Sub(s.Instant).Abs() <= window }
 
