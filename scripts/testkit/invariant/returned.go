@@ -27,11 +27,19 @@ func (s *snapshot) returned(b *breaches, told map[string]int) map[string]bool {
 		for _, action := range []string{"artifact.deleted", "artifact.expired", "artifact.restored"} {
 			out[of(action, a.id)] = true
 		}
-		for r, i := range a.revisions {
-			if i.text("status") == retained && i.number("no") == 0 {
-				out[of("artifact.published", r)] = true
-				out[of("revision.retained", r)] = true
-			}
+		for _, r := range a.discarded() {
+			out[of("artifact.published", r)] = true
+			out[of("revision.retained", r)] = true
+		}
+	}
+	return out
+}
+
+// discarded returns the revisions that never got a number or lost it.
+func (a *artifact) discarded() (out []string) {
+	for r, i := range a.revisions {
+		if i.text("status") == retained && i.number("no") == 0 {
+			out = append(out, r)
 		}
 	}
 	return out

@@ -15,9 +15,9 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// Recoveries brings an artifact that ended back to what other tables have of it, beside everybody else who writes. Hold
-// comes first. Until Finish the artifact counts as live for the purger and the garbage collector, and as expired for all
-// readers and writers.
+// Recoveries brings an artifact that ended back to what other tables have of it, while others write. Hold comes first.
+// Until Finish the artifact counts as live for the purger and the garbage collector, and as expired for all readers and
+// writers.
 type Recoveries struct {
 	*db
 	cleanup
@@ -75,7 +75,6 @@ func (s Recoveries) Read(ctx context.Context, a id.Artifact) (Saved, error) {
 		return out, err
 	}
 	out.Artifact = readArtifact(out.rows.at(artifactKey(a)), a)
-	var sessions []key
 	for k, i := range out.rows {
 		name := sortID[id.Revision](k)
 		if k != revisionKey(a, name) {
@@ -90,19 +89,24 @@ func (s Recoveries) Read(ctx context.Context, a id.Artifact) (Saved, error) {
 		if out.Trees[name], err = unpackTree(packed); err != nil {
 			return out, err
 		}
-		if r.Session != "" {
-			sessions = append(sessions, uploadKey(r.Session))
-		}
 	}
-	for _, files := range out.Trees {
+	out.of, err = s.all(ctx, out.sessions(), true)
+	return out, err
+}
+
+// sessions returns the keys of the sessions that uploaded published revisions and their objects.
+func (s Saved) sessions() (keys []key) {
+	for name, files := range s.Trees {
+		if u := s.Revisions[name].Session; u != "" {
+			keys = append(keys, uploadKey(u))
+		}
 		for _, f := range files {
 			if f.Size > 0 && !f.Borrowed {
-				sessions = append(sessions, uploadKey(f.Object.Session))
+				keys = append(keys, uploadKey(f.Object.Session))
 			}
 		}
 	}
-	out.of, err = s.all(ctx, sessions, true)
-	return out, err
+	return keys
 }
 
 // Artifacts lists the artifacts of a workspace that have not ended, as far as the index knows.
@@ -130,7 +134,8 @@ var ErrRecoveryOvertaken = errors.New("the artifact changed meanwhile; run the s
 
 func recoveryOvertaken(item) error { return ErrRecoveryOvertaken }
 
-// heldEnd is when a held artifact expires. It is long past, so that nobody reads or changes it, and no claim extends it.
+// heldEnd is when a held artifact expires. It is long past, so that no request reads or changes the artifact, and no
+// claim extends it.
 var heldEnd = time.UnixMilli(1)
 
 // wasLost is the former status of an artifact that had no metadata.

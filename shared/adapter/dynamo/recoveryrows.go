@@ -31,7 +31,7 @@ func (s *db) listQuery(list string) *dynamodb.QueryInput {
 
 // PutBack writes what is missing or other of the published revisions of a held artifact: their items, lists of files,
 // references and sessions. It reports whether it wrote anything. Purges and deletions that began before Hold may still
-// undo some of it, so the caller repeats it, five minutes apart, until it writes nothing.
+// undo some of it, so the caller repeats it, five minutes apart, until it has no more to write.
 func (s Recoveries) PutBack(ctx context.Context, r Recovery) (wrote bool, err error) {
 	living, err := s.Read(ctx, r.Artifact.ID)
 	if err != nil {
@@ -61,7 +61,7 @@ func (s Recoveries) PutBack(ctx context.Context, r Recovery) (wrote bool, err er
 	return wrote || referred, nil
 }
 
-// hasSame reports whether a revision needs no write. Of one that was not published, nothing but its item is needed.
+// hasSame reports whether a revision needs no write. Of one that was not published, its item is enough.
 func (r Recovery) hasSame(living Saved, name id.Revision) bool {
 	saved, is := r.Revisions[name], living.Revisions[name]
 	if saved.Status != artifact.Published {

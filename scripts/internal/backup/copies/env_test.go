@@ -51,24 +51,24 @@ func newEnvOn(t *testing.T, on engines.Options) *env {
 	return d
 }
 
-func (d *env) take(t *testing.T) copies.Copy {
+func (env *env) take(t *testing.T) copies.Copy {
 	t.Helper()
-	return expect.Value(copies.Take(t.Context(), d.options))(t)
+	return expect.Value(copies.Take(t.Context(), env.options))(t)
 }
 
 // list returns the folders of the finished copies.
-func (d *env) list(t *testing.T) (folders []string) {
+func (env *env) list(t *testing.T) (folders []string) {
 	t.Helper()
-	for _, c := range expect.Value(copies.List(d.options.To))(t) {
+	for _, c := range expect.Value(copies.List(env.options.To))(t) {
 		folders = append(folders, c.Dir)
 	}
 	return folders
 }
 
 // wantNothingUnfinished checks that no folder of an unfinished copy is left.
-func (d *env) wantNothingUnfinished(t *testing.T) {
+func (env *env) wantNothingUnfinished(t *testing.T) {
 	t.Helper()
-	if left := expect.Value(filepath.Glob(filepath.Join(d.options.To, "*.partial")))(t); len(left) > 0 {
+	if left := expect.Value(filepath.Glob(filepath.Join(env.options.To, "*.partial")))(t); len(left) > 0 {
 		t.Errorf("%v is left", left)
 	}
 }

@@ -146,8 +146,8 @@ func (d *dying) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestACopyThatIsInterruptedIsNone lets the process die at each step. The panic skips what a process that is killed does
-// not do, and gives the locks back as its death does.
+// TestACopyThatIsInterruptedIsNone lets the process die at each step. The panic skips what a process that is killed
+// does not do, and gives the locks back as its death does.
 func TestACopyThatIsInterruptedIsNone(t *testing.T) {
 	d := newEnv(t)
 	harness.PublishPage(t, d.NewAgent(t), "one")
@@ -200,7 +200,7 @@ func TestOldCopiesGoWhenTheNewOneIsThere(t *testing.T) {
 	}
 }
 
-// TestTablesAreCopiedAfterACrash copies what a killed engine left, whose last writes are in the log beside the database.
+// TestTablesAreCopiedAfterACrash copies what a killed engine left, whose last writes are in a log beside the database.
 func TestTablesAreCopiedAfterACrash(t *testing.T) {
 	d := newEnv(t)
 	p := harness.PublishPage(t, d.NewAgent(t), "one")

@@ -208,11 +208,16 @@ func (w *work) sayf(format string, args ...any) {
 
 // deployment returns a set as the rules and the replay read it.
 func (w *work) deployment(s set) invariant.Deployment {
+	gap := invariant.Gap{From: w.Instant, To: w.Drained}
+	if w.Drained.IsZero() {
+		gap.To = w.Clock.Now()
+	}
 	return invariant.Deployment{
 		DynamoDB: w.DynamoDB,
 		Tables:   s.Tables,
 		S3:       w.S3,
 		Bucket:   s.Bucket,
 		Limits:   w.Limits,
+		Gap:      gap,
 	}
 }

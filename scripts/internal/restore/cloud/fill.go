@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
@@ -16,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"golang.org/x/sync/errgroup"
 
+	"vitrine/scripts/internal/backup/copies"
 	"vitrine/shared/publishing/tree"
 )
 
@@ -54,25 +56,57 @@ func (b BucketFiles) File(ctx context.Context, key string) (*File, error) {
 	return &File{text, aws.ToString(out.ContentType)}, err
 }
 
-// fill puts the files that the restored set needs into its bucket. A file that is there stays as it is.
+// CopyFiles returns the files of a copy that scripts/backup made.
+func CopyFiles(c copies.Copy) Files {
+	types := map[string]string{}
+	for _, o := range c.Objects {
+		types[o.Key] = o.ContentType
+	}
+	return copyFiles{c, types}
+}
+
+// copyFiles are the files of a copy, with their types by key.
+type copyFiles struct {
+	copies.Copy
+	types map[string]string
+}
+
+// File implements Files.
+func (c copyFiles) File(_ context.Context, key string) (*File, error) {
+	contentType, known := c.types[key]
+	if !known {
+		return nil, nil
+	}
+	text, err := os.ReadFile(c.ObjectFile(key))
+	return &File{text, contentType}, err
+}
+
+// fill puts the files into the bucket that the restored set needs and no version in it has. The journal names them
+// before, so that an abandoned restore deletes them again.
 func (w *work) fill(ctx context.Context) error {
 	needed, err := w.needed(ctx)
 	if err != nil {
 		return err
 	}
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(uploads)
+	var absent []marker
 	for home, files := range needed {
 		there, err := w.histories(ctx, home)
 		if err != nil {
-			return errors.Join(err, group.Wait())
+			return err
 		}
 		for key, f := range files {
-			if h, known := there[key]; known && h.marker == "" && h.size == f.Size {
-				continue
+			if h, known := there[key]; !known || h.size != f.Size {
+				absent = append(absent, marker{Key: key})
 			}
-			group.Go(func() error { return w.put(ctx, key, f) })
 		}
+	}
+	if err := w.note(absent); err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(uploads)
+	for _, m := range absent {
+		group.Go(func() error { return w.put(ctx, m.Key, needed[homeOf(m.Key)][m.Key]) })
 	}
 	return group.Wait()
 }

@@ -14,8 +14,11 @@ import (
 // mostKeys is how many objects one request deletes at most.
 const mostKeys = 1000
 
-// marker is a delete marker that hid a file of the restored set.
+// marker is a delete marker that hid a file of the restored set, or the absence of a file that was put.
 type marker struct{ Key, Version string }
+
+// homeOf returns the workspace below which a file lies.
+func homeOf(key string) string { return strings.Split(key, "/")[1] }
 
 // examine returns the delete markers that hide files which the restored set needs, and the keys of those whose bytes
 // are in the bucket no more.
@@ -51,7 +54,7 @@ func (w *work) undelete(ctx context.Context) error {
 			return err
 		}
 		if len(hidden) == 0 {
-			w.sayf("  %d delete markers were taken away; %d files are in the bucket no more", len(w.Markers), len(lost))
+			w.sayf("  no delete marker hides what the set needs; %d of its files are in the bucket no more", len(lost))
 			return nil
 		}
 		if err := w.note(hidden); err != nil {
@@ -81,11 +84,12 @@ func (w *work) note(markers []marker) error {
 	return w.save()
 }
 
-// deleteAgain deletes the files from which a delete marker was taken, unless they are deleted anyway.
+// deleteAgain deletes the files from which a delete marker was taken, and those that were put, unless they are deleted
+// anyway.
 func (w *work) deleteAgain(ctx context.Context) error {
 	keys := map[string]map[string]bool{} // by workspace
 	for _, m := range w.Markers {
-		home := strings.Split(m.Key, "/")[1]
+		home := homeOf(m.Key)
 		if keys[home] == nil {
 			keys[home] = map[string]bool{}
 		}

@@ -86,7 +86,8 @@ func TestARestoreBringsBackWhatAMistakeDeletedAndNothingElse(t *testing.T) {
 // wantRestored checks that a set has what was not deleted, and only that.
 func (l *loss) wantRestored(t *testing.T, s set) {
 	t.Helper()
-	for _, breach := range invariant.Check(t.Context(), (&work{Restore: l.restore(l.at)}).deployment(s)) {
+	w := &work{Restore: l.restore(l.at), journal: &journal{Instant: l.at}}
+	for _, breach := range invariant.Check(t.Context(), w.deployment(s)) {
 		if !strings.HasPrefix(breach.Error(), "I2: nothing leads to the ") { // published since
 			t.Error(breach)
 		}

@@ -56,18 +56,15 @@ func (w *work) preparing() []step {
 
 // switching are the steps of Switch. Nobody is served while they run.
 func (w *work) switching() []step {
-	all := []step{
+	return []step{
 		{drainStep, w.drainCalls(), w.drain},
 		{lastStep, []string{"write " + w.Set.Core + ", " + w.Set.Events + " and " + w.Set.Hot}, w.replayLast},
+		{markersStep, []string{
+			"s3 DeleteObjects of delete markers in " + w.Set.Bucket + ", each noted in the journal before",
+		}, w.undelete},
+		{deployStep, []string{"scripts/deploy " + strings.Join(w.adopting(), " ")}, w.deploy},
+		{verifyStep, []string{"aws lambda get-function-configuration of each function"}, w.verify},
 	}
-	if !w.Filled {
-		call := "s3 DeleteObjects of delete markers in " + w.Set.Bucket + ", each noted in the journal before"
-		all = append(all, step{markersStep, []string{call}, w.undelete})
-	}
-	deploy := "scripts/deploy " + strings.Join(w.adopting(), " ")
-	return append(all,
-		step{deployStep, []string{deploy}, w.deploy},
-		step{verifyStep, []string{"aws lambda get-function-configuration of each function"}, w.verify})
 }
 
 // opening are the steps of Open.

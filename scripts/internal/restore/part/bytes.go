@@ -23,7 +23,7 @@ import (
 type Bytes interface {
 	// Present reports whether an object is there.
 	Present(ctx context.Context, key string) (bool, error)
-	// Bring brings an object back that is not there. It returns ErrGone if nothing has its bytes. It can be repeated.
+	// Bring brings an object back that is not there. It returns ErrGone if its bytes are lost. It can be repeated.
 	Bring(ctx context.Context, key string) error
 }
 
@@ -224,7 +224,7 @@ func (c Copy) Bring(ctx context.Context, key string) error {
 		ChecksumSHA256: aws.String(base64.StdEncoding.EncodeToString(from.SHA256[:])),
 		IfNoneMatch:    aws.String("*"),
 	})
-	if hasCode(err, "PreconditionFailed") { // somebody brought it meanwhile
+	if hasCode(err, "PreconditionFailed") { // another restore brought it meanwhile
 		return nil
 	}
 	return err

@@ -69,7 +69,7 @@ func (e *env) object(key string) (Copied, bool) {
 // take copies the tables and the objects as they are now.
 func (e *env) take(t testing.TB) {
 	t.Helper()
-	e.From, e.Instant = e.To, e.Clock.Now().UTC().Truncate(time.Millisecond)
+	e.From, e.Instant = e.To, e.Clock.Now()
 	e.From.Tables = dynamo.Named("copy-" + string(id.NewPublic()))
 	harness.NoError(t, dynamo.CreateTables(ctx, e.DB, e.From.Tables))
 	for from, to := range map[string]string{

@@ -2,7 +2,6 @@ package part
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -47,17 +46,9 @@ func (m *machine) open(ctx context.Context) (Restore, error) {
 	if err != nil {
 		return Restore{}, err
 	}
-	objects := map[string]Copied{}
-	for _, o := range m.copy.Objects {
-		sum, err := hex.DecodeString(o.SHA256)
-		if err != nil || len(sum) != len(tree.Digest{}) {
-			return Restore{}, fmt.Errorf("the copy does not tell the digest of %s: use another copy", o.Key)
-		}
-		objects[o.Key] = Copied{
-			File:        m.copy.ObjectFile(o.Key),
-			ContentType: o.ContentType,
-			SHA256:      tree.Digest(sum),
-		}
+	objects, err := m.objects()
+	if err != nil {
+		return Restore{}, err
 	}
 	to := m.deployment(living)
 	r := Restore{
@@ -79,6 +70,23 @@ func (m *machine) open(ctx context.Context) (Restore, error) {
 		r.Wait = waiting
 	}
 	return r, nil
+}
+
+// objects returns the objects of the copy by their keys.
+func (m *machine) objects() (map[string]Copied, error) {
+	all := map[string]Copied{}
+	for _, o := range m.copy.Objects {
+		sum, ok := tree.ParseDigest(o.SHA256)
+		if !ok {
+			return nil, fmt.Errorf("the copy does not tell the digest of %s: use another copy", o.Key)
+		}
+		all[o.Key] = Copied{
+			File:        m.copy.ObjectFile(o.Key),
+			ContentType: o.ContentType,
+			SHA256:      sum,
+		}
+	}
+	return all, nil
 }
 
 // living returns the engines of the stack on the data folder. If none runs, it locks the folder and starts engines

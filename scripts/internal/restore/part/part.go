@@ -43,6 +43,9 @@ func (r Restore) from() dynamo.Recoveries {
 	return dynamo.New(r.From.DynamoDB, r.From.Tables).Recoveries
 }
 
+// instant returns the instant as the tables keep it.
+func (r Restore) instant() time.Time { return r.Instant.UTC().Truncate(time.Millisecond) }
+
 func (r Restore) to() dynamo.Stores { return dynamo.New(r.To.DynamoDB, r.To.Tables) }
 
 func (r Restore) say(format string, args ...any) { fmt.Fprintf(r.Out, format+"\n", args...) }
@@ -134,7 +137,7 @@ func (f *failures) each(plans []Plan, do func(Plan) error) (kept []Plan) {
 	return kept
 }
 
-// hold makes the artifact one that neither the purger nor the collector takes anything from, and nobody reads.
+// hold makes the artifact one that neither the purger nor the collector takes anything from, and that no request reads.
 func (r Restore) hold(ctx context.Context, p Plan) error {
 	if p.Resumes {
 		return nil
@@ -145,14 +148,14 @@ func (r Restore) hold(ctx context.Context, p Plan) error {
 func (r Restore) recovery(p Plan) dynamo.Recovery {
 	return dynamo.Recovery{
 		Saved:   p.saved,
-		Instant: r.Instant,
+		Instant: r.instant(),
 		Owner:   p.Owner,
 		Until:   r.Now().Add(patience),
 	}
 }
 
-// settle puts rows back and waits, until a round after a wait finds nothing to put back. It waits at least once, because
-// of what an earlier process may have put back just before it died.
+// settle puts rows back and waits, until a round after a wait finds all of them in place. It waits at least once,
+// because an earlier process may have put rows back just before it died.
 func (r Restore) settle(ctx context.Context, plans []Plan, failed *failures) ([]Plan, error) {
 	for round := range maxRounds {
 		wrote := round == 0
@@ -210,7 +213,7 @@ func (r Restore) finish(ctx context.Context, p Plan) error {
 		At:      now,
 		Expires: now.Add(leastLife),
 		MaxPins: p.maxPins,
-		Event:   r.event(p, event.ArtifactRestored, "to its state of "+r.Instant.UTC().Format(time.RFC3339)),
+		Event:   r.event(p, event.ArtifactRestored, "to its state of "+r.instant().Format(time.RFC3339)),
 	})
 	if err != nil {
 		return err

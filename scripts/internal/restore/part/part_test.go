@@ -8,10 +8,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/crash"
 	"vitrine/shared/adapter/chaos"
 	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/limits"
 )
 
 func TestADeletedArtifactComesBackHoweverFarItsDeletionWent(t *testing.T) {
@@ -62,39 +66,58 @@ func TestAPurgeThatDiedAnywhereIsUndone(t *testing.T) {
 	}
 }
 
+// TestARestoreThatDiesAtAnyWriteIsTakenUpAgain has a later revision to discard, too.
 func TestARestoreThatDiesAtAnyWriteIsTakenUpAgain(t *testing.T) {
 	t.Parallel()
-	e := newEnv(t)
-	e.Wait = e.pass
-	const most = 40
-	var all []contract.Published
-	for n := range most {
+	for _, name := range []string{"before the purge", "collected"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := newEnv(t)
+			e.Wait = e.pass
+			all := e.removed(t, 22)
+			endings[name](t, e)
+			faults := e.withFaults(t)
+			points := crash.Points(faults, func() { harness.NoError(t, e.Artifact(ctx, all[0].ArtifactID)) })
+			if len(points) < 7 || len(points) >= len(all) {
+				t.Fatalf("a restore has %d writes", len(points))
+			}
+			for n, point := range points {
+				p := all[n+1]
+				process := chaos.Process(ctx)
+				point.Arm(faults)
+				if err := e.Artifact(process, p.ArtifactID); err == nil || !chaos.Died(process) {
+					t.Errorf("%s: it lives, %v", point, err)
+				}
+				faults.Clear()
+				harness.NoError(t, e.Artifact(ctx, p.ArtifactID))
+			}
+			for n, p := range all[:len(points)+1] {
+				e.wantShown(t, p, fmt.Sprint("words ", n))
+			}
+			e.CheckInvariants(t)
+			e.Clock.Advance(limits.BundleLease)
+			e.RunCollector(t)
+		})
+	}
+}
+
+// removed deletes artifacts that changed since the instant of the copy.
+func (e *env) removed(t *testing.T, n int) (all []contract.Published) {
+	t.Helper()
+	for n := range n {
 		all = append(all, e.publish(t, fmt.Sprint("words ", n)))
 	}
+	lender := e.publish(t, "lent")
 	e.take(t)
-	for _, p := range all {
+	for n, p := range all {
+		newer := fmt.Sprint("newer ", n)
+		harness.Must(e.owner.PublishFiles(ctx, newer, p.ArtifactID, harness.Page(newer), logoOf("lent")))(t)
+	}
+	harness.NoError(t, e.Bundler.Run(ctx))
+	for _, p := range append(all, lender) {
 		e.remove(t, p)
 	}
-	e.RunCollector(t)
-	faults := e.withFaults(t)
-	points := crash.Points(faults, func() { harness.NoError(t, e.Artifact(ctx, all[0].ArtifactID)) })
-	if len(points) < 8 || len(points) >= most {
-		t.Fatalf("a restore has %d writes", len(points))
-	}
-	for n, point := range points {
-		p := all[n+1]
-		process := chaos.Process(ctx)
-		point.Arm(faults)
-		if err := e.Artifact(process, p.ArtifactID); err == nil || !chaos.Died(process) {
-			t.Errorf("%s: it lives, %v", point, err)
-		}
-		faults.Clear()
-		harness.NoError(t, e.Artifact(ctx, p.ArtifactID))
-	}
-	for n, p := range all[:len(points)+1] {
-		e.wantShown(t, p, fmt.Sprint("words ", n))
-	}
-	e.CheckInvariants(t)
+	return all
 }
 
 func TestARestoreThatIsNeverTakenUpEndsByItself(t *testing.T) {
@@ -192,4 +215,58 @@ func TestBytesThatAreGoneEndTheArtifactAgain(t *testing.T) {
 	e.Clock.Advance(patience)
 	e.RunJobs(t)
 	e.RunCollector(t)
+}
+
+// TestAJobThatBeganBeforeDoesNotUndoTheRestore stops a job after it has decided, and lets it act while the restore
+// waits.
+func TestAJobThatBeganBeforeDoesNotUndoTheRestore(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		collects bool // the artifact is purged already
+		stops    func(input any) bool
+		waits    int
+	}{
+		"the collector, before it deletes": {true, func(input any) bool {
+			_, ok := input.(*s3.DeleteObjectsInput)
+			return ok
+		}, 1},
+		"the purger, before it removes a list of files": {false, func(input any) bool {
+			in, ok := input.(*dynamodb.UpdateItemInput)
+			return ok && strings.Contains(*in.UpdateExpression, "REMOVE #lint")
+		}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := newEnv(t)
+			p := e.publish(t, "words")
+			e.take(t)
+			e.remove(t, p)
+			if tt.collects {
+				e.RunJobs(t)
+				e.Clock.Advance(limits.CollectAfter)
+			}
+			held, ended := make(chan struct{}), make(chan error, 1)
+			rule := e.JobFaults.On("").If(tt.stops).Before(chaos.Hold(held))
+			go func() { ended <- e.Host.Run(ctx) }()
+			select {
+			case <-rule.Reached():
+			case err := <-ended:
+				t.Fatalf("the jobs make no such call: %v", err)
+			}
+			waits := 0
+			e.Wait = func(context.Context, time.Duration) error {
+				if waits++; waits > 1 {
+					return nil
+				}
+				close(held)
+				return <-ended
+			}
+			harness.NoError(t, e.Artifact(ctx, p.ArtifactID))
+			if waits != tt.waits {
+				t.Errorf("it waited %d times, want %d", waits, tt.waits)
+			}
+			e.JobFaults.Clear()
+			e.wantBack(t, p, "words")
+		})
+	}
 }

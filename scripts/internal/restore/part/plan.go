@@ -55,7 +55,7 @@ func (r Restore) Plan(ctx context.Context, a id.Artifact) (Plan, error) {
 		return p, err
 	}
 	p.Alone = p.living.Artifact != nil && p.living.Artifact.Status == artifact.Live && p.living.Held().IsZero()
-	p.Done = p.living.Returned().Equal(r.Instant)
+	p.Done = p.living.Returned().Equal(r.instant())
 	if p.Done {
 		return p, nil
 	}
@@ -72,12 +72,12 @@ func refuse(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrRefused, fmt.Sprintf(format, args...))
 }
 
-// unsaved returns why the restored tables have nothing to put back; nil: they have.
+// unsaved returns why the restored tables do not have the artifact to put back; nil: they do.
 func (r Restore) unsaved(s dynamo.Saved) error {
 	switch a := s.Artifact; {
 	case a == nil:
 		return refuse("there was no such artifact then; choose a later instant, or check the id")
-	case a.Status != artifact.Live || !a.Active(r.Instant):
+	case a.Status != artifact.Live || !a.Active(r.instant()):
 		return refuse("it had ended already then; choose an earlier instant")
 	case a.Current == "":
 		return refuse("nothing of it was published then; choose a later instant")
@@ -104,7 +104,7 @@ func (r Restore) owner(ctx context.Context, p Plan) (*workspace.Workspace, error
 	return w, err
 }
 
-// closed returns why nothing of a workspace is put back; nil: it is. A lock is no reason.
+// closed returns why a workspace gets no artifact back; nil: it may get some. A lock is no reason.
 func closed(w *workspace.Workspace) error {
 	switch {
 	case w == nil || !w.RemovedAt.IsZero():
@@ -119,7 +119,7 @@ func closed(w *workspace.Workspace) error {
 func (r Restore) unended(p Plan) error {
 	a, under := p.living.Artifact, p.living.Held()
 	switch {
-	case a == nil || a.Status != artifact.Live || under.Equal(r.Instant):
+	case a == nil || a.Status != artifact.Live || under.Equal(r.instant()):
 		return nil
 	case !under.IsZero():
 		return refuse("another restore brings it to its state of %s; finish that one with the same command",
@@ -167,7 +167,8 @@ func (p Plan) Print(w io.Writer) {
 		say("%s %q of workspace %s", p.Artifact, p.Title, p.Owner)
 	}
 	say("  %d revisions with %d files of %d bytes are put back", p.Revisions, p.Files, p.Size)
-	say("  %d links that it had stay closed, and so do its public views and keys that were revoked; share it again", p.Links)
+	say("  %d links that it had stay closed, and so do its public views, and keys that were revoked since; share it again",
+		p.Links)
 	say("  it lives %d days at least from now on", leastLife/limits.Day)
 	if p.Later > 0 {
 		say("  %d later or unfinished revisions are discarded", p.Later)

@@ -49,7 +49,8 @@ func TestADraftOfTheInstantIsDiscarded(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
 	p := e.publish(t, "words")
-	harness.Must(e.owner.Draft(ctx, wire.NewKey(), harness.DeclareRevision(p.ArtifactID, "draft"), harness.Page("draft")))(t)
+	declared := harness.DeclareRevision(p.ArtifactID, "draft")
+	harness.Must(e.owner.Draft(ctx, wire.NewKey(), declared, harness.Page("draft")))(t)
 	e.take(t)
 	e.remove(t, p)
 	harness.NoError(t, e.Artifact(ctx, p.ArtifactID))
@@ -258,7 +259,7 @@ func TestRefusals(t *testing.T) {
 	}
 	was := e.Instant
 	e.Instant = was.Add(time.Second)
-	refused(p.ArtifactID, "another restore brings it to its state of "+was.Format(time.RFC3339))
+	refused(p.ArtifactID, "another restore brings it to its state of "+was.UTC().Format(time.RFC3339))
 	e.Instant = was
 	e.Wait = e.pass
 	harness.NoError(t, e.Artifact(ctx, p.ArtifactID))

@@ -12,8 +12,11 @@ import (
 
 	"vitrine/scripts/internal/restore/replay"
 	"vitrine/scripts/testkit/expect"
+	"vitrine/scripts/testkit/invariant"
+	"vitrine/scripts/testkit/tables"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
 )
 
 // made are events that nothing stores, one a minute from start.
@@ -43,8 +46,10 @@ func TestManyDeletionsNeedADecision(t *testing.T) {
 		except []replay.Exception
 		parts  []string // of the refusal; none: it is not refused
 	}{
-		"100 deletions are done":             {deleted[:100], nil, nil},
-		"101 are not":                        {deleted, nil, []string{"101 events artifact.deleted", "60 of them by member mem_rogue", "2026-11-29 13h", "--except"}},
+		"100 deletions are done": {deleted[:100], nil, nil},
+		"101 are not": {deleted, nil, []string{
+			"101 events artifact.deleted", "60 of them by member mem_rogue", "2026-11-29 13h", "--except",
+		}},
 		"101 revocations are not":            {revoked, nil, []string{"101 events access_link.revoked"}},
 		"an empty list is a decision":        {deleted, []replay.Exception{}, nil},
 		"an exception is a decision":         {deleted, []replay.Exception{{Actor: "mem_rogue"}}, nil},
@@ -67,6 +72,7 @@ func TestAnExceptionLeavesOutWhatHasAllItsProperties(t *testing.T) {
 	rogue, other := event.ByMember("mem_rogue"), event.ByMember("mem_other")
 	events := append(made(noon, 3, event.ArtifactDeleted, rogue), made(noon, 2, event.LinkRevoked, rogue)...)
 	events = append(events, made(noon, 1, event.ArtifactDeleted, other)...)
+	events = append(events, made(noon, 1, event.WorkspaceClaimed, event.ByMember("mem_forged"))...)
 	for name, c := range map[string]struct {
 		except replay.Exception
 		left   string
@@ -75,9 +81,9 @@ func TestAnExceptionLeavesOutWhatHasAllItsProperties(t *testing.T) {
 		"a request":             {replay.Exception{Request: "req_2"}, "1 event"},
 		"another workspace":     {replay.Exception{Workspace: "w"}, "0 events"},
 		"a beginning":           {replay.Exception{From: noon.Add(time.Minute)}, "3 events"},
-		"an end":                {replay.Exception{To: noon.Add(time.Minute)}, "3 events"},
+		"an end":                {replay.Exception{To: noon.Add(time.Minute)}, "4 events"},
 		"an actor and an end":   {replay.Exception{Actor: "mem_other", To: noon.Add(time.Minute)}, "1 event"},
-		"deletions of a theft":  {replay.Exception{From: noon, Deletions: true}, "4 events"},
+		"deletions of a theft":  {replay.Exception{From: noon, Deletions: true}, "5 events"},
 		"deletions of an actor": {replay.Exception{Actor: "mem_rogue", Deletions: true}, "3 events"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -138,5 +144,36 @@ cannot be told from events: 2 events
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestManyEventsAreCopiedOnce(t *testing.T) {
+	t.Parallel()
+	living := tables.New(t)
+	set := invariant.Deployment{DynamoDB: living.DB, Tables: living.Names, Limits: limits.Default()}
+	all := made(noon, 230, event.KeyCreated, event.BySystem())
+	all = append(all, made(noon, 130, event.ArtifactDeleted, event.BySystem())...)
+	p := expect.Value(replay.New(all, noon, nil))(t)
+	for range 2 {
+		report := expect.Value(p.Apply(t.Context(), set, noon))(t)
+		if n := report.Counts[event.ArtifactDeleted][replay.Unknown]; n != 130 {
+			t.Errorf("%d deletions of what is not there, want 130: %v", n, report.Lines)
+		}
+	}
+	living.WantEvents(t, event.KeyCreated, 230)
+	living.WantEvents(t, event.ArtifactDeleted, 130)
+}
+
+func TestAForgedEventCommandsNoTerminal(t *testing.T) {
+	forged := made(noon, 101, event.ArtifactDeleted, event.ByMember("mem\x1b[2J\ndone again: 0 events"))
+	for n := range forged {
+		forged[n].Workspace = "w\x1b]0;title\a\n\u202e"
+	}
+	p := expect.Value(replay.New(forged, noon, nil))(t)
+	var out strings.Builder
+	p.Print(&out)
+	said := out.String() + p.Decided().Error()
+	if strings.ContainsAny(said, "\x1b\a\u202e") || strings.Contains(said, "\ndone again: 0 events") {
+		t.Errorf("%q", said)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"vitrine/scripts/internal/restore/replay"
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/expect"
+	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
@@ -25,7 +26,8 @@ func TestARogueDeletionIsLeftOutAndItsRevocationsAreNot(t *testing.T) {
 	harness.RevokeLink(t, w.agent, l.ID)
 	set := w.restored(nil)
 	report := w.apply(set, w.plan(replay.Exception{From: w.instant, Deletions: true}))
-	if outcome(report, event.ArtifactDeleted, replay.Applied) != 0 || outcome(report, event.LinkRevoked, replay.Applied) != 1 {
+	deleted := outcome(report, event.ArtifactDeleted, replay.Applied)
+	if deleted != 0 || outcome(report, event.LinkRevoked, replay.Applied) != 1 {
 		t.Errorf("%v, want the revocation alone", report.Lines)
 	}
 	now := w.texts(set.Tables)
@@ -37,7 +39,9 @@ func TestARogueDeletionIsLeftOutAndItsRevocationsAreNot(t *testing.T) {
 
 func TestAnEventWithoutItsEffectIsTakenOutAndDoneAgain(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"an artifact is deleted", "an artifact is locked", "an API key is revoked", "an artifact is pinned"} {
+	for _, name := range []string{
+		"an artifact is deleted", "an artifact is locked", "an API key is revoked", "an artifact is pinned",
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := deeds[name]
@@ -67,13 +71,14 @@ func TestAnEffectWithoutItsEventGetsTheEvent(t *testing.T) {
 	w := newWorld(t)
 	a := artifactOf(w).(id.Artifact)
 	w.copyNow()
-	told := w.copied["events"]
+	before := w.copied["events"]
 	harness.DeleteArtifact(t, w.agent, a)
 	w.copied = w.items(w.Tables)
-	w.copied["events"] = told
+	w.copied["events"] = before
 	set := w.restored(nil)
 	report := w.apply(set, w.plan())
-	if outcome(report, event.ArtifactDeleted, replay.Already) != 1 || events(w, set.Tables.Events, event.ArtifactDeleted) != 1 {
+	told := events(w, set.Tables.Events, event.ArtifactDeleted)
+	if outcome(report, event.ArtifactDeleted, replay.Already) != 1 || told != 1 {
 		t.Errorf("%v, want the event alone", report.Lines)
 	}
 }
@@ -110,7 +115,8 @@ func TestAClaimIntoAWorkspaceThatIsGoneLeavesItsSourceOpen(t *testing.T) {
 	until := fmt.Sprintf("exp=%d", w.Clock.Now().Add(7*limits.Day).UnixMilli())
 	now := w.texts(set.Tables)
 	for key, text := range now {
-		if key == "A#"+string(a)+" META" || strings.HasPrefix(key, "CT#") && strings.Contains(text, string(source.WorkspaceID)) {
+		token := strings.HasPrefix(key, "CT#") && strings.Contains(text, string(source.WorkspaceID))
+		if key == "A#"+string(a)+" META" || token {
 			expect.Has(t, key, text, until)
 		}
 	}
@@ -173,16 +179,22 @@ func TestARemovalIsLeftToTheJobsOfTheSet(t *testing.T) {
 		Actor:     event.BySystem(),
 		Target:    event.Target{Type: event.OnWorkspace, ID: string(w.member.Workspace)},
 	}
-	for name, except := range map[string][]replay.Exception{
-		"that was asked for in the set, too": nil,
-		"whose request is left out":          {{Actor: string(w.memberID())}},
+	for name, c := range map[string]struct {
+		except []replay.Exception
+		told   int // events that it is done; the jobs write one
+	}{
+		"that was asked for in the set, too": {nil, 0},
+		"whose request is left out":          {[]replay.Exception{{Actor: string(w.memberID())}}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			set := w.restored(nil)
 			all := harness.Must(replay.Read(ctx, w.Deployment(), w.instant))(t)
-			plan := harness.Must(replay.New(append(all, done), w.instant, except))(t)
+			plan := harness.Must(replay.New(append(all, done), w.instant, c.except))(t)
 			for range 2 {
 				w.apply(set, plan)
+			}
+			if n := events(w, set.Tables.Events, event.DeletionDone); n != c.told {
+				t.Errorf("%d events that it is done, want %d", n, c.told)
 			}
 			now := w.texts(set.Tables)
 			expect.Has(t, "the removal", now["JOB#REMOVE#"+string(w.member.Workspace)+" J"], "g2p=DUE#REMOVE")
@@ -199,10 +211,47 @@ func TestARemovalIsLeftToTheJobsOfTheSet(t *testing.T) {
 func (w *world) memberID() id.Member {
 	w.t.Helper()
 	for _, i := range w.Scan(w.t, w.Tables.Core) {
-		if harness.Text(i["pk"]) == "W#"+string(w.member.Workspace) && strings.HasPrefix(harness.Text(i["sk"]), "MEM#") {
-			return id.Member(strings.TrimPrefix(harness.Text(i["sk"]), "MEM#"))
+		name, ok := strings.CutPrefix(harness.Text(i["sk"]), "MEM#")
+		if ok && harness.Text(i["pk"]) == "W#"+string(w.member.Workspace) {
+			return id.Member(name)
 		}
 	}
 	w.t.Fatal("nobody is there")
 	return ""
+}
+
+func TestAMessageIsDeletedAgainIfItIsCertainWhich(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := threadOf(w).(written)
+	path := threadPath(a.artifact, a.thread)
+	w.as("POST", path, contract.AnswerThreadAsMember{Reply: "first"})
+	w.as("POST", path, contract.AnswerThreadAsMember{Reply: "second"})
+	w.copyNow()
+	all := harness.CallAs[contract.Thread](t, w.member, 200, "GET", path, nil).Items
+	w.as("DELETE", path+"/messages/"+string(all[2].ID), nil)
+	set := w.restored(nil)
+	report := w.apply(set, w.plan())
+	expect.Has(t, "the report", strings.Join(report.Lines, "\n"), "several messages")
+	w.wantSound(set)
+}
+
+// TestWhatWasDeletedAndRestoredLives also wants its links closed, as a restore leaves them.
+func TestWhatWasDeletedAndRestoredLives(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := artifactOf(w).(id.Artifact)
+	harness.CreateLink(t, w.agent, a, harness.ShareLink)
+	w.copyNow()
+	harness.DeleteArtifact(t, w.agent, a)
+	w.Clock.Advance(time.Minute)
+	restored := w.told(event.ArtifactRestored, event.OnArtifact, string(a))
+	expect.OK(t, w.Store.Lookups.Record(ctx, restored))
+	set := w.restored(nil)
+	for range 2 {
+		w.apply(set, w.plan())
+	}
+	expect.Has(t, "the artifact", w.texts(set.Tables)["A#"+string(a)+" META"],
+		"status=active", fmt.Sprintf("links_closed=%d", restored.At.UnixMilli()))
+	w.wantSound(set)
 }
