@@ -13,8 +13,8 @@ import (
 )
 
 // adopted names tables and a bucket that the functions use instead of those of the stack Data, because a restore made
-// them. The stack keeps its own. What a table or bucket has besides its content is not the stack's to set: infra/adopted
-// compares it. An empty name stands for that of the stack; the tables are all given, or none.
+// them. The stack keeps its own. What a table or bucket has besides its content is not the stack's to set:
+// infra/adopted compares it. An empty name stands for that of the stack; the tables are all given, or none.
 type adopted struct{ Core, Events, Hot, Bucket string }
 
 // tables reports whether the tables are adopted.

@@ -100,7 +100,8 @@ func TestExportsAndCopiesReadWhatIsAdopted(t *testing.T) {
 	d := made["Adopted"]
 	for role, want := range map[string][]string{
 		"Export/DefaultPolicy": {
-			"dynamodb:ExportTableToPointInTime " + d.inUse("Core.Arn"), "dynamodb:ExportTableToPointInTime " + d.inUse("Events.Arn"),
+			"dynamodb:ExportTableToPointInTime " + d.inUse("Core.Arn"),
+			"dynamodb:ExportTableToPointInTime " + d.inUse("Events.Arn"),
 		},
 		"Copy/DefaultPolicy": {"s3:GetReplicationConfiguration " + d.inUse("Objects.Arn")},
 		"Recovery/DefaultPolicy": {

@@ -67,14 +67,16 @@ func dressed(t *testing.T, program string) *adoptable {
 func buildAdopted(t *testing.T) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "adopted")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./adopted").CombinedOutput(); err != nil {
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./adopted")
+	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	return program
 }
 
 const policyRules = `<Rule><ID>unfinished</ID><Filter><Prefix></Prefix></Filter><Status>Enabled</Status>` +
-	`<AbortIncompleteMultipartUpload><DaysAfterInitiation>1</DaysAfterInitiation></AbortIncompleteMultipartUpload></Rule>` +
+	`<AbortIncompleteMultipartUpload><DaysAfterInitiation>1</DaysAfterInitiation>` +
+	`</AbortIncompleteMultipartUpload></Rule>` +
 	`<Rule><ID>markers</ID><Filter/><Status>Enabled</Status>` +
 	`<Expiration><ExpiredObjectDeleteMarker>true</ExpiredObjectDeleteMarker></Expiration></Rule>`
 
@@ -83,7 +85,8 @@ func lifecycleRule(id, prefix, expiration, noncurrent string) string {
 	if expiration != "" {
 		expiration = "<Expiration><Days>" + expiration + "</Days></Expiration>"
 	}
-	return "<Rule><ID>" + id + "</ID><Filter><Prefix>" + prefix + "</Prefix></Filter><Status>Enabled</Status>" + expiration +
+	return "<Rule><ID>" + id + "</ID><Filter><Prefix>" + prefix + "</Prefix></Filter><Status>Enabled</Status>" +
+		expiration +
 		"<NoncurrentVersionExpiration><NoncurrentDays>" + noncurrent +
 		"</NoncurrentDays></NoncurrentVersionExpiration></Rule>"
 }
@@ -111,8 +114,8 @@ var bucketAnswers = map[string]string{
 		`<AllowedMethod>PUT</AllowedMethod><AllowedHeader>if-none-match</AllowedHeader>` +
 		`<AllowedHeader>x-amz-checksum-sha256</AllowedHeader><MaxAgeSeconds>600</MaxAgeSeconds></CORSRule>` +
 		`</CORSConfiguration>`,
-	"logging": `<BucketLoggingStatus><LoggingEnabled><TargetBucket>log</TargetBucket><TargetPrefix>objects/</TargetPrefix>` +
-		`</LoggingEnabled></BucketLoggingStatus>`,
+	"logging": `<BucketLoggingStatus><LoggingEnabled><TargetBucket>log</TargetBucket>` +
+		`<TargetPrefix>objects/</TargetPrefix></LoggingEnabled></BucketLoggingStatus>`,
 	"replication": `<ReplicationConfiguration><Role>arn:of:copy</Role><Rule><ID>files</ID><Priority>1</Priority>` +
 		`<Status>Enabled</Status><Filter><Prefix>o/</Prefix></Filter><DeleteMarkerReplication><Status>Enabled</Status>` +
 		`</DeleteMarkerReplication><SourceSelectionCriteria><SseKmsEncryptedObjects><Status>Enabled</Status>` +

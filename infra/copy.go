@@ -32,7 +32,7 @@ func (d *data) copyFiles(o options, own awss3.Bucket) {
 	})
 }
 
-// copyRights lack s3:DeleteObjectVersion, so that a copied delete destroys nothing.
+// copyRights lack s3:DeleteObjectVersion, so that a copied delete leaves the old version.
 func (d *data) copyRights(b backup) []awsiam.PolicyStatement {
 	write := []string{"s3:ReplicateObject", "s3:ReplicateDelete"}
 	if b.CopyAccount != "" {

@@ -61,7 +61,8 @@ func TestTheRoleThatExportsMayDoThisAndNoMore(t *testing.T) {
 			[]string{"kms:Decrypt" + forCopies, "kms:GenerateDataKey" + forCopies}))))
 	trust := at(t, tpl.of("AWS::IAM::Role")["Export"].Properties, "AssumeRolePolicyDocument", "Statement", 0).(object)
 	same(t, "who assumes it", trust["Principal"], object{"Service": "scheduler.amazonaws.com"})
-	same(t, "for whom", trust["Condition"], object{"StringEquals": object{"aws:SourceAccount": object{"Ref": "AWS::AccountId"}}})
+	same(t, "for which account", trust["Condition"],
+		object{"StringEquals": object{"aws:SourceAccount": object{"Ref": "AWS::AccountId"}}})
 }
 
 func TestTablesAreExportedDaily(t *testing.T) {

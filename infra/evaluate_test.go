@@ -23,8 +23,8 @@ const either = " or "
 // policy is everything that a host's role may do.
 type rolePolicy []statement
 
-// policyOf reads the policy of a function. It names adopted tables and an adopted bucket as those of the stack Data, and
-// marks the latter.
+// policyOf reads the policy of a function. It names adopted tables and an adopted bucket as those
+// of the stack Data, and marks the latter.
 func policyOf(t testing.TB, tpl *template) rolePolicy {
 	t.Helper()
 	return policyNamed(t, tpl, "AWS::IAM::Policy", "Role/DefaultPolicy").asOwn(tpl)

@@ -8,7 +8,7 @@ import (
 // functionTag is on the role of every function and on no other role, so that a policy can tell functions from people.
 const functionTag = "vitrine-function"
 
-// guards returns what the bucket denies, whatever the caller's own rights are.
+// guards returns what the bucket denies, even to callers whose own policies allow it.
 func (d *data) guards(o options) []awsiam.PolicyStatement {
 	all := []awsiam.PolicyStatement{
 		d.refuseEncryption("DenyOtherEncryption", "s3:x-amz-server-side-encryption", jsii.String("aws:kms")),
@@ -23,7 +23,7 @@ func (d *data) guards(o options) []awsiam.PolicyStatement {
 }
 
 // refuseFunctions denies the functions what could undo the protection of old versions, even if a role of theirs should
-// ever be granted it. Roles of people lack the tag, so that whoever deploys can still change the bucket.
+// ever be granted it. Roles of people lack the tag, so that a deployment can still change the bucket.
 func (d *data) refuseFunctions() awsiam.PolicyStatement {
 	functions := map[string]any{"Null": map[string]any{"aws:PrincipalTag/" + functionTag: "false"}}
 	return d.refuse("DenyFunctionsVersions", functions, "s3:DeleteObjectVersion", "s3:ListBucketVersions",

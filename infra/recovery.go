@@ -64,8 +64,8 @@ func (d *data) grantRecovery(o options) {
 	for _, s := range o.readCopies() {
 		d.recovery.AddToPolicy(s)
 	}
-	suppress(d.recovery, rule{"AwsSolutions-IAM5", "objects, indexes, exports, backups and restored tables have names that " +
-		"no policy can know, and ListBackups names no resource"})
+	suppress(d.recovery, rule{"AwsSolutions-IAM5", "objects, indexes, exports, backups and restored tables have names " +
+		"that no policy can know, and ListBackups names no resource"})
 }
 
 // keepLiving denies the recovery role to delete the tables that the functions use: adopted ones have names of restored

@@ -47,8 +47,8 @@ func (d *data) makeRings(o options) {
 	}
 }
 
-// replicas returns where each ring has a replica, which follows every change of the ring. Without the rings nothing that
-// was issued is valid, so that a lost region would end it all.
+// replicas returns where each ring has a replica, which follows every change of the ring. Losing the rings ends every
+// credential and URL.
 func (d *data) replicas(b backup) *[]*awssecretsmanager.ReplicaRegion {
 	if b.RingsRegion == "" {
 		return nil

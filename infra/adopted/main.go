@@ -1,5 +1,5 @@
 // Command adopted compares tables and a bucket that a deployment is to adopt with those that it makes itself, because
-// CloudFormation sets nothing on what it did not make. It prints the commands that set what is missing.
+// CloudFormation changes only what it made. It prints the commands that set what is missing.
 package main
 
 import (

@@ -45,11 +45,6 @@ const restoreAgain = "neither keys nor attributes can be changed: restore it fro
 // aspects compares a table with the properties of the table that the deployment makes itself.
 func (t table) aspects(name string, own any) []aspect {
 	update := "aws dynamodb update-table --table-name " + name
-	stream, replica := at(own, "StreamSpecification", "StreamViewType"), at(own, "Replicas", 0)
-	most := map[string]any{
-		"MaxReadRequestUnits":  bound(at(replica, "ReadOnDemandThroughputSettings", "MaxReadRequestUnits")),
-		"MaxWriteRequestUnits": bound(at(own, "WriteOnDemandThroughputSettings", "MaxWriteRequestUnits")),
-	}
 	all := []aspect{
 		t.same(own, "KeySchema", restoreAgain),
 		t.same(own, "AttributeDefinitions", restoreAgain),
@@ -60,35 +55,45 @@ func (t table) aspects(name string, own any) []aspect {
 			want: at(own, "BillingMode"),
 			got:  at(t.described, "BillingModeSummary", "BillingMode"),
 			fix:  update + " --billing-mode PAY_PER_REQUEST",
-		}, {
-			what: "the most request units",
-			want: most,
-			got: map[string]any{
-				"MaxReadRequestUnits":  bound(at(t.described, "OnDemandThroughput", "MaxReadRequestUnits")),
-				"MaxWriteRequestUnits": bound(at(t.described, "OnDemandThroughput", "MaxWriteRequestUnits")),
-			},
-			fix: fmt.Sprintf("%s --on-demand-throughput MaxReadRequestUnits=%v,MaxWriteRequestUnits=%v", update,
-				most["MaxReadRequestUnits"], most["MaxWriteRequestUnits"]),
-		}, {
-			what: "the time to live",
-			want: map[string]any{
-				"AttributeName":    at(own, "TimeToLiveSpecification", "AttributeName"),
-				"TimeToLiveStatus": "ENABLED",
-			},
-			got: t.expires,
-			fix: fmt.Sprintf("aws dynamodb update-time-to-live --table-name %s --time-to-live-specification "+
-				"Enabled=true,AttributeName=%v", name, at(own, "TimeToLiveSpecification", "AttributeName")),
 		},
+		t.bounds(update, own),
+		t.expiry(name, at(own, "TimeToLiveSpecification", "AttributeName")),
 	}
-	if stream != nil {
+	if kind := at(own, "StreamSpecification", "StreamViewType"); kind != nil {
 		all = append(all, aspect{
 			what: "the stream",
-			want: map[string]any{"StreamEnabled": true, "StreamViewType": stream},
+			want: map[string]any{"StreamEnabled": true, "StreamViewType": kind},
 			got:  at(t.described, "StreamSpecification"),
-			fix:  fmt.Sprintf("%s --stream-specification StreamEnabled=true,StreamViewType=%v", update, stream),
+			fix:  fmt.Sprintf("%s --stream-specification StreamEnabled=true,StreamViewType=%v", update, kind),
 		})
 	}
-	return append(all, t.protection(name, replica)...)
+	return append(all, t.protection(name, at(own, "Replicas", 0))...)
+}
+
+// bounds compares the most request units that a table takes in a second.
+func (t table) bounds(update string, own any) aspect {
+	reads := bound(at(own, "Replicas", 0, "ReadOnDemandThroughputSettings", "MaxReadRequestUnits"))
+	writes := bound(at(own, "WriteOnDemandThroughputSettings", "MaxWriteRequestUnits"))
+	return aspect{
+		what: "the most request units",
+		want: map[string]any{"reads": reads, "writes": writes},
+		got: map[string]any{
+			"reads":  bound(at(t.described, "OnDemandThroughput", "MaxReadRequestUnits")),
+			"writes": bound(at(t.described, "OnDemandThroughput", "MaxWriteRequestUnits")),
+		},
+		fix: fmt.Sprintf("%s --on-demand-throughput MaxReadRequestUnits=%v,MaxWriteRequestUnits=%v", update, reads, writes),
+	}
+}
+
+// expiry compares the time to live.
+func (t table) expiry(name string, attribute any) aspect {
+	return aspect{
+		what: "the time to live",
+		want: map[string]any{"AttributeName": attribute, "TimeToLiveStatus": "ENABLED"},
+		got:  t.expires,
+		fix: fmt.Sprintf("aws dynamodb update-time-to-live --table-name %s --time-to-live-specification "+
+			"Enabled=true,AttributeName=%v", name, attribute),
+	}
 }
 
 // protection compares what keeps the table's items. A table may be protected better than a deployment protects it.
@@ -115,7 +120,12 @@ func (t table) protection(name string, replica any) (all []aspect) {
 
 // same compares a property that the template and DynamoDB name alike.
 func (t table) same(own any, property, fix string) aspect {
-	return aspect{what: property, want: at(own, property), got: at(t.described, property), fix: fix}
+	return aspect{
+		what: property,
+		want: at(own, property),
+		got:  at(t.described, property),
+		fix:  fix,
+	}
 }
 
 // bound returns the most request units; -1 is DynamoDB's word for no bound.

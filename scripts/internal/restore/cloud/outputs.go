@@ -41,7 +41,8 @@ func (r Restore) living() (set, error) {
 		"CoreTable": &s.Core, "EventsTable": &s.Events, "HotTable": &s.Hot, "Bucket": &s.Bucket,
 	} {
 		if *to = data[name]; *to == "" {
-			return set{}, fmt.Errorf("%s does not tell the %s of %s: deploy once more, so that it does", r.Settings, name, r.Name)
+			return set{}, fmt.Errorf("%s does not tell the %s of %s: deploy once more, so that it does", r.Settings, name,
+				r.Name)
 		}
 	}
 	return s, nil
