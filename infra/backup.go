@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -55,7 +56,7 @@ func readBackup(c lookup) (b backup, err error) {
 	if exports != "daily" && exports != "none" {
 		return b, fmt.Errorf("exports is daily or none, not %q", exports)
 	}
-	return b, errors.Join(b.checkCopy(), b.checkRings(c.text("region", "")))
+	return b, cmp.Or(b.checkCopy(), b.checkRings(c.text("region", "")))
 }
 
 // checkCopy returns the first mistake in what is said about the second bucket.

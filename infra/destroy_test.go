@@ -24,7 +24,8 @@ case "$1 $2" in
   "cloudformation get-template")
     stack "$4"
     case $4 in
-      V-Data) echo "{\"Resources\":{\"Core\":{\"DeletionPolicy\":\"$POLICY\"}}}" ;;
+      V-Data) echo "{\"Resources\":{\"Core\":{\"DeletionPolicy\":\"$POLICY\"}},
+        \"Outputs\":{\"CoreTable\":{\"Value\":\"restored-core\"},\"Bucket\":{\"Value\":{\"Ref\":\"Objects\"}}}}" ;;
       *) echo '{"Resources":{"Role":{"DeletionPolicy":"Retain"},"Log":{"DeletionPolicy":"Delete"}}}' ;;
     esac ;;
   "cloudformation list-stack-resources")
@@ -158,10 +159,14 @@ func TestDestroyEndsHostsThenBytesThenData(t *testing.T) {
 		"account 111122223333, eu-west-1", "V-Api V-Content V-Data", "objects: 3 objects are deleted",
 		"log: 1 objects are deleted", "AWS::IAM::Role role-of-V-Content", "keeps for 35 days",
 		"what was copied to arn:aws:s3:::second",
+		"  restored-core, which a restore made and V adopted: delete it by hand",
 	} {
 		if !strings.Contains(stderr, want) {
 			t.Errorf("it does not say %q:\n%s", want, stderr)
 		}
+	}
+	if strings.Contains(stderr, "objects, which a restore made") {
+		t.Errorf("it says that the stack's own bucket was adopted:\n%s", stderr)
 	}
 	if strings.Contains(stderr, "AWS::Logs::LogGroup") {
 		t.Errorf("it says that a log stays:\n%s", stderr)

@@ -136,6 +136,7 @@ var badOptions = []mistake{
 	{"an account by its name", map[string]any{"copy-bucket": copyBucket, "copy-key": copyKey, "copy-account": "backups"},
 		"copy-account is the number of an account"},
 	{"an account without a copy", map[string]any{"copy-account": "444455556666"}, "copy-account owns the second bucket"},
+	{"two mistakes about copies", map[string]any{"copy-bucket": copyBucket, "rings-key": ringsKey}, "belong together"},
 	{"exports into nothing", map[string]any{"exports": "daily"}, "exports go to the second bucket"},
 	{"exports by the hour", map[string]any{"exports": "hourly"}, "exports is daily or none"},
 	{"replicas of rings at home", map[string]any{"region": "eu-west-1", "rings-region": "eu-west-1"},
