@@ -42,9 +42,11 @@ func (d *data) makeRecovery() {
 // put files back, and to restore tables beside the living ones, which it may read and not change.
 func (d *data) grantRecovery(o options) {
 	for _, s := range []awsiam.PolicyStatement{
-		allow(d.bucket.BucketArn(), "s3:ListBucket", "s3:ListBucketVersions"),
+		allow(d.bucket.BucketArn(), "s3:ListBucket", "s3:ListBucketVersions", "s3:GetBucketVersioning",
+			"s3:GetBucketPolicy", "s3:GetLifecycleConfiguration"), // a restore refuses a bucket that was changed
 		allow(d.bucket.ArnForObjects(jsii.String("*")), "s3:GetObject", "s3:GetObjectVersion"),
-		allow(d.files(), "s3:DeleteObjectVersion", "s3:PutObject"),
+		// DeleteObject puts back what an abandoned restore brought back
+		allow(d.files(), "s3:DeleteObjectVersion", "s3:DeleteObject", "s3:PutObject"),
 		allowIf(d.key.KeyArn(), d.forObjects(), "kms:Decrypt", "kms:GenerateDataKey"),
 		allow(jsii.String("*"), "dynamodb:ListBackups"), // names no resource
 	} {

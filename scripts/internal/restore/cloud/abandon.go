@@ -9,9 +9,11 @@ import (
 // markers were taken away, and lets the deployment go on as before.
 func (r Restore) Abandon(ctx context.Context) error {
 	return r.going(ctx, func(w *work) error {
-		if w.Deploys {
-			return fmt.Errorf("functions may run on the restored set already: switch and open, or deploy with %s, %s and %s",
-				w.Living.Core, w.Living.Events, w.Living.Hot)
+		if w.Deploys { // a deployment that failed may have changed some functions
+			if err := w.wantSet(ctx, w.Living); err != nil {
+				return fmt.Errorf("functions may run on the restored set already (%w): switch and open, or deploy %s, %s and %s "+
+					"and abandon then", err, w.Living.Core, w.Living.Events, w.Living.Hot)
+			}
 		}
 		if err := w.deleteAgain(ctx); err != nil {
 			return err

@@ -57,7 +57,7 @@ func newDeployment(t *testing.T) *deployment {
 		}
 	})
 	d.standIn.adopt(d.Tables, d.name)
-	d.account = newAccount(d.name, b.Options.Engines.Bucket)
+	d.account = newAccount(d.name, set{d.Tables, b.Options.Engines.Bucket})
 	d.writeSettings(t, set{d.Tables, b.Options.Engines.Bucket})
 	return d
 }
@@ -186,10 +186,12 @@ type account struct {
 	left      int // calls until one fails; 0: none does
 }
 
-func newAccount(name, bucket string) *account {
+func newAccount(name string, living set) *account {
 	a := &account{rules: map[string]bool{}, functions: map[string]map[string]string{}, reserved: map[string]int{}}
 	for _, f := range env.Functions {
-		a.functions[name+"-"+strings.ToUpper(f[:1])+f[1:]+"-F"] = map[string]string{"bucket": bucket}
+		a.functions[name+"-"+strings.ToUpper(f[:1])+f[1:]+"-F"] = map[string]string{
+			"table-core": living.Core, "table-events": living.Events, "table-hot": living.Hot, "bucket": living.Bucket,
+		}
 	}
 	a.rules[name+"-Jobs-EveryMinute"], a.rules[name+"-Bundle-EveryMinute"] = true, true
 	a.reserved[name+"-Content-F"] = 200

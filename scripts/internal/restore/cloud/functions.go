@@ -172,7 +172,7 @@ func (w *work) release(ctx context.Context) error {
 	return nil
 }
 
-// deploy makes the functions run on the restored set. From here on they may name it, so that it is not abandoned.
+// deploy makes the functions run on the restored set. From here on they may name it.
 func (w *work) deploy(ctx context.Context) error {
 	w.Deploys = true
 	if err := w.save(); err != nil {
@@ -185,7 +185,20 @@ func (w *work) deploy(ctx context.Context) error {
 
 // verify checks that each function runs on the restored set, and that the deployment woke none.
 func (w *work) verify(ctx context.Context) error {
-	want := []string{w.Set.Core, w.Set.Events, w.Set.Hot, w.Set.Bucket}
+	if err := w.wantSet(ctx, w.Set); err != nil {
+		return err
+	}
+	for _, rule := range slices.Sorted(maps.Keys(w.Rules)) {
+		if err := w.disable(ctx, rule); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wantSet refuses if a function runs on another set.
+func (w *work) wantSet(ctx context.Context, s set) error {
+	want := []string{s.Core, s.Events, s.Hot, s.Bucket}
 	functions, err := w.functions()
 	if err != nil {
 		return err
@@ -203,12 +216,7 @@ func (w *work) verify(ctx context.Context) error {
 			return fmt.Errorf("the settings of %s cannot be read: %w", f, err)
 		}
 		if !slices.Equal(got, want) {
-			return fmt.Errorf("the function %s runs on %v, not on %v: deploy it with the printed arguments", f, got, want)
-		}
-	}
-	for _, rule := range slices.Sorted(maps.Keys(w.Rules)) {
-		if err := w.disable(ctx, rule); err != nil {
-			return err
+			return fmt.Errorf("the function %s runs on %v, not on %v", f, got, want)
 		}
 	}
 	return nil

@@ -30,6 +30,12 @@ func (r Restore) outputs() (outputs, error) {
 	return out, nil
 }
 
+// RecoveryRole returns the ARN of the role that alone may take delete markers away; empty: the deployment has none.
+func (r Restore) RecoveryRole() (string, error) {
+	out, err := r.outputs()
+	return out[r.Name+"-Data"]["RecoveryRole"], err
+}
+
 // living returns where the deployment keeps its data.
 func (r Restore) living() (set, error) {
 	out, err := r.outputs()

@@ -120,3 +120,21 @@ func TestCommandsAreRefusedOutOfTheirOrder(t *testing.T) {
 	expect.OK(t, none.Switch(t.Context()))
 	expect.Error(t, none.Abandon(t.Context()), "functions may run on the restored set", l.Tables.Core)
 }
+
+// TestADeploymentThatChangedNoFunctionCanBeAbandoned lets scripts/deploy fail before it has changed anything.
+func TestADeploymentThatChangedNoFunctionCanBeAbandoned(t *testing.T) {
+	l := newLoss(t)
+	before := l.account.running()
+	expect.OK(t, l.restore(l.at).Run(t.Context()))
+	w := l.restored(t)
+	expect.OK(t, w.take(t.Context(), w.switching()[:3]))
+	l.account.left = 1
+	expect.Error(t, l.restore(time.Time{}).Switch(t.Context()), deployStep)
+	if !l.restored(t).Deploys {
+		t.Error("the journal does not know that functions may have changed")
+	}
+	expect.OK(t, l.abandon(t)())
+	if after := l.account.running(); after != before {
+		t.Errorf("abandoned, the deployment has %s, not %s", after, before)
+	}
+}

@@ -29,7 +29,7 @@ type Wanted struct {
 	Tags        map[string]string
 }
 
-// Settle gives a table what DynamoDB does not restore. It refuses a table with other keys or indexes.
+// Settle waits for a table and gives it what DynamoDB does not restore. It refuses a table with other keys or indexes.
 func (t Tables) Settle(ctx context.Context, w Wanted) error {
 	name := *w.TableName
 	d, err := t.active(ctx, name)
@@ -86,14 +86,26 @@ func keys(schema []types.KeySchemaElement) (text string) {
 	return text
 }
 
-func (t Tables) enableTTL(ctx context.Context, name string) error {
-	now, err := t.DynamoDB.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: &name})
-	if err != nil {
-		return err
+// Ready waits until a settled table deletes what is past its time, which DynamoDB may take an hour to begin with.
+func (t Tables) Ready(ctx context.Context, name string) error {
+	return t.until(ctx, func() (bool, error) {
+		status, err := t.expiry(ctx, name)
+		return status == types.TimeToLiveStatusEnabled, err
+	})
+}
+
+func (t Tables) expiry(ctx context.Context, name string) (types.TimeToLiveStatus, error) {
+	out, err := t.DynamoDB.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: &name})
+	if err != nil || out.TimeToLiveDescription == nil {
+		return "", err
 	}
-	if d := now.TimeToLiveDescription; d != nil && (d.TimeToLiveStatus == types.TimeToLiveStatusEnabled ||
-		d.TimeToLiveStatus == types.TimeToLiveStatusEnabling) {
-		return nil // a second request within an hour would be refused
+	return out.TimeToLiveDescription.TimeToLiveStatus, nil
+}
+
+func (t Tables) enableTTL(ctx context.Context, name string) error {
+	status, err := t.expiry(ctx, name)
+	if err != nil || status == types.TimeToLiveStatusEnabled || status == types.TimeToLiveStatusEnabling {
+		return err // a second request within an hour would be refused
 	}
 	_, err = t.DynamoDB.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{
 		TableName: &name,

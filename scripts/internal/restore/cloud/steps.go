@@ -102,7 +102,7 @@ func (w *work) tableCalls() []string {
 		"dynamodb UpdateTimeToLive, UpdateContinuousBackups, UpdateTable (protection, stream, ceilings), TagResource of each")
 }
 
-// restoreTables makes the tables of the restored set. Both restores run side by side at DynamoDB.
+// restoreTables makes the tables of the restored set, side by side, because DynamoDB takes its time for each.
 func (w *work) restoreTables(ctx context.Context) error {
 	wanted, err := w.wanted()
 	if err != nil {
@@ -118,7 +118,14 @@ func (w *work) restoreTables(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+	}
+	for _, t := range wanted {
 		if err := w.tables().Settle(ctx, t); err != nil {
+			return err
+		}
+	}
+	for _, t := range wanted {
+		if err := w.tables().Ready(ctx, *t.TableName); err != nil {
 			return err
 		}
 		w.sayf("  %s is ready", *t.TableName)

@@ -26,19 +26,16 @@ type Source struct {
 	Backup string // ARN of the backup that was made when Table was deleted, which has no other instant; empty: it lives
 }
 
-// Restore makes a table of a source and waits until it can be read. It takes a table of that name for its own.
+// Restore begins to make a table of a source, and Settle waits for it. It takes a table of that name for its own.
 func (t Tables) Restore(ctx context.Context, from Source, to string) error {
 	there, err := t.describe(ctx, to)
-	if err != nil {
+	if err != nil || there != nil {
 		return err
 	}
-	if there == nil {
-		if err := t.begin(ctx, from, to); err != nil {
-			return fmt.Errorf("%s cannot be made of %s: %w", to, from.Table, err)
-		}
+	if err := t.begin(ctx, from, to); err != nil {
+		return fmt.Errorf("%s cannot be made of %s: %w", to, from.Table, err)
 	}
-	_, err = t.active(ctx, to)
-	return err
+	return nil
 }
 
 func (t Tables) begin(ctx context.Context, from Source, to string) error {
@@ -55,20 +52,14 @@ func (t Tables) begin(ctx context.Context, from Source, to string) error {
 	return made(err)
 }
 
-// Create makes an empty table, unless it is there, and waits until it can be written.
+// Create begins to make an empty table, unless it is there, and Settle waits for it.
 func (t Tables) Create(ctx context.Context, in *dynamodb.CreateTableInput) error {
 	there, err := t.describe(ctx, *in.TableName)
-	if err != nil {
+	if err != nil || there != nil {
 		return err
 	}
-	if there == nil {
-		_, err := t.DynamoDB.CreateTable(ctx, in)
-		if err := made(err); err != nil {
-			return err
-		}
-	}
-	_, err = t.active(ctx, *in.TableName)
-	return err
+	_, err = t.DynamoDB.CreateTable(ctx, in)
+	return made(err)
 }
 
 // made accepts that a call was repeated because its answer was lost.
