@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 )
 
 func main() {
@@ -35,6 +36,7 @@ func run(args []string) error {
 	flags.StringVar(&o.domain, "domain", "s3.localhost", "domain of host-style addresses, {bucket}.{domain}")
 	flags.StringVar(&o.bucket, "bucket", "", "bucket to create at start when it is missing")
 	flags.BoolVar(&o.temporary, "temporary", false, "remove -dir when standard input ends")
+	flags.DurationVar(&o.noncurrent, "noncurrent", 14*24*time.Hour, "life of a version that was deleted or replaced")
 	watched := flags.Bool("watch", false, "run the command after -- and end it when standard input ends")
 	if err := flags.Parse(args); err != nil {
 		return exitCode(2)

@@ -10,22 +10,28 @@ import (
 
 func TestMetadataGoesToTheSidecarOnlyWhereItHasTo(t *testing.T) {
 	dir := t.TempDir()
-	objects, sidecar := filepath.Join(dir, objectsFolder), filepath.Join(dir, metadataFolder)
+	objects := filepath.Join(dir, objectsFolder)
 	if err := os.Mkdir(objects, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	got, err := openMetadata(objects, sidecar)
+	got, err := openMetadata(dir)
 	if _, attributes := got.(meta.XattrMeta); err != nil || attributes != keepsAttributes(objects) {
 		t.Fatalf("got %T, %v", got, err)
 	}
 
 	// A folder that cannot be written stands for a filesystem without attributes.
-	got, err = openMetadata(filepath.Join(dir, "missing"), sidecar)
-	if _, ok := got.(meta.SideCar); err != nil || !ok {
+	if err := os.Remove(objects); err != nil {
+		t.Fatal(err)
+	}
+	got, err = openMetadata(dir)
+	if _, ok := got.(sidecar); err != nil || !ok {
 		t.Fatalf("without attributes: got %T, %v", got, err)
 	}
-	got, err = openMetadata(objects, sidecar)
-	if _, ok := got.(meta.SideCar); err != nil || !ok {
+	if err := os.Mkdir(objects, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	got, err = openMetadata(dir)
+	if _, ok := got.(sidecar); err != nil || !ok {
 		t.Errorf("the sidecar that exists was not used again: got %T, %v", got, err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
@@ -27,16 +28,19 @@ const (
 	fileOperations = 512
 )
 
-// The content of the data folder: posix.New refuses a sidecar inside the objects.
+// The content of the data folder: posix.New refuses a sidecar or versions inside the objects. All are on one
+// filesystem, because files are renamed between objects and versions.
 const (
 	objectsFolder  = "objects"
 	metadataFolder = "metadata"
+	versionsFolder = "versions"
 )
 
 // options are the flags of the S3 server.
 type options struct {
 	dir, addr, access, secret, region, domain, bucket string
 	temporary                                         bool
+	noncurrent                                        time.Duration
 }
 
 // serve answers S3 requests until standard input ends or a signal comes, and
@@ -74,12 +78,13 @@ func newServer(o options) (*s3api.S3ApiServer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := createBucket(backend, o); err != nil {
+	if err := createBucket(backend.Posix, o); err != nil {
 		return nil, err
 	}
+	go expiry{backend.versions, o.noncurrent}.run()
 	owner := auth.Account{Access: o.access, Secret: o.secret, Role: auth.RoleAdmin}
 	return s3api.New(
-		corrected{backend},
+		backend,
 		middlewares.RootUserConfig{Access: o.access, Secret: o.secret},
 		o.region,
 		accounts{auth.NewIAMServiceSingle(owner)},
@@ -97,22 +102,29 @@ func newServer(o options) (*s3api.S3ApiServer, error) {
 
 // openBackend opens the objects in dir with the metadata that its filesystem
 // allows. Dir is absolute, since posix.New changes the working directory.
-func openBackend(dir string) (*posix.Posix, error) {
-	objects := filepath.Join(dir, objectsFolder)
-	if err := os.MkdirAll(objects, 0o700); err != nil {
-		return nil, err
+func openBackend(dir string) (corrected, error) {
+	objects, kept := filepath.Join(dir, objectsFolder), filepath.Join(dir, versionsFolder)
+	if err := errors.Join(os.MkdirAll(objects, 0o700), os.MkdirAll(kept, 0o700)); err != nil {
+		return corrected{}, err
 	}
-	metadata, err := openMetadata(objects, filepath.Join(dir, metadataFolder))
+	metadata, err := openMetadata(dir)
 	if err != nil {
-		return nil, err
+		return corrected{}, err
 	}
-	return posix.New(objects, metadata, posix.PosixOpts{
+	_, files := metadata.(sidecar)
+	backend, err := posix.New(objects, metadata, posix.PosixOpts{
+		VersioningDir:       kept,
 		Concurrency:         fileOperations,
 		CopyObjectThreshold: maxCopyBytes,
 	})
+	return corrected{
+		Posix:    backend,
+		versions: &versions{meta: metadata, folder: kept, sidecar: files},
+		puts:     make(chan struct{}, fileOperations),
+	}, err
 }
 
-// createBucket creates the private bucket o.bucket, or finds it there.
+// createBucket creates the private bucket o.bucket, or finds it there, and keeps its versions from now on.
 func createBucket(backend *posix.Posix, o options) error {
 	if o.bucket == "" {
 		return nil
@@ -132,6 +144,9 @@ func createBucket(backend *posix.Posix, o options) error {
 	var known s3err.S3Error
 	if errors.As(err, &known) && known.BaseError().Code == "BucketAlreadyOwnedByYou" {
 		err = nil
+	}
+	if err == nil {
+		err = backend.PutBucketVersioning(context.Background(), o.bucket, types.BucketVersioningStatusEnabled)
 	}
 	if err == nil {
 		err = backend.PutBucketCors(context.Background(), o.bucket, []byte(browserPuts))

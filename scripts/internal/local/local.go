@@ -188,7 +188,7 @@ func (l *local) stay(ctx context.Context) error {
 	}
 }
 
-// warnOfOldCopy says when the data was last copied if that is too long ago. It says nothing where it never was.
+// warnOfOldCopy prints when the data was last copied if that is too long ago. Data that was never copied gives no line.
 func (l *local) warnOfOldCopy(ctx context.Context) {
 	client := dynamodb.NewFromConfig(l.engines.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = &l.engines.DynamoDB })
 	at, err := dynamo.New(client, dynamo.Named(tablePrefix)).Copies.Newest(ctx)

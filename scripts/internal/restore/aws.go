@@ -3,9 +3,92 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"vitrine/scripts/internal/backup/copies"
+	"vitrine/scripts/internal/restore/cloud"
+	"vitrine/scripts/local/engines"
+	"vitrine/shared/platform/limits"
 )
 
-// cloud returns the restore of a deployment in AWS.
-func (o options) cloud(context.Context) (restore, error) {
-	return nil, errors.New("restoring a deployment in AWS is not built in")
+// deploymentName is how scripts/deploy lets a deployment be called. Names of files are made of it.
+var deploymentName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]{0,39}$`)
+
+// bucketScheme tells a bucket from a folder.
+const bucketScheme = "s3://"
+
+// cloud returns the restore of a deployment in AWS. Account and region are those of the AWS command line.
+func (o options) cloud(ctx context.Context) (restore, error) {
+	if !deploymentName.MatchString(o.name) {
+		return nil, fmt.Errorf("%q is no name of a deployment", o.name)
+	}
+	root, err := engines.Root()
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := config.LoadDefaultConfig(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Region == "" {
+		return nil, errors.New("no region is chosen: set AWS_REGION, then give the command again")
+	}
+	r := cloud.Restore{
+		Name:        o.name,
+		At:          o.at,
+		Folder:      filepath.Join(root, ".vitrine", "restore", o.name),
+		Settings:    filepath.Join(root, ".vitrine", "deployed", o.name+".json"),
+		Words:       o.words,
+		ExceptGiven: o.except != "",
+		Bucket:      o.bucket,
+		DynamoDB:    dynamodb.NewFromConfig(cfg),
+		S3:          s3.NewFromConfig(cfg),
+		Commands:    cloud.Programs{Root: root, Out: o.complaints},
+		Clock:       cloud.Clock{Now: o.now, Wait: wait},
+		Limits:      limits.Default(),
+		Out:         o.out,
+	}
+	if r.Except, err = o.exceptions(); err != nil || o.files == "" {
+		return r, err
+	}
+	r.Files, err = o.source(ctx, cfg, r.Commands)
+	return r, err
+}
+
+// source returns where the files of a lost bucket come from.
+func (o options) source(ctx context.Context, cfg aws.Config, commands cloud.Commands) (cloud.Files, error) {
+	bucket, isBucket := strings.CutPrefix(o.files, bucketScheme)
+	if !isBucket {
+		c, err := copies.Open(o.files)
+		return cloud.CopyFiles(c), err
+	}
+	said, err := commands.AWS(ctx, "s3api", "get-bucket-location", "--bucket", bucket,
+		"--query", "LocationConstraint", "--output", "text")
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Region = strings.TrimSpace(said); cfg.Region == "None" {
+		cfg.Region = "us-east-1" // the one region that S3 does not name
+	}
+	return cloud.BucketFiles{S3: s3.NewFromConfig(cfg), Bucket: bucket}, nil
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

@@ -12,6 +12,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"vitrine/scripts/internal/restore/part"
 )
 
 func main() {
@@ -28,19 +30,32 @@ type tool struct {
 
 // run takes one step and returns the exit code: 1 if it was refused, failed, or left something that is not whole.
 func run(ctx context.Context, args []string, t tool) int {
-	o, err := parse(args, t)
-	if err == nil {
-		err = commands[o.command].do(ctx, o)
-	}
+	err := t.do(ctx, args)
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return 0
 	case ctx.Err() != nil:
 		fmt.Fprintln(t.complaints, "stopped: give the same command again, it goes on")
-	case !errors.Is(err, errUsage):
+	case !errors.Is(err, errUsage) && !errors.Is(err, part.ErrUsage):
 		fmt.Fprintln(t.complaints, err)
 	}
 	return 1
+}
+
+// do parses the command line and does what it says.
+func (t tool) do(ctx context.Context, args []string) error {
+	if len(args) > 0 && (args[0] == part.ArtifactCommand || args[0] == part.WorkspaceCommand) {
+		o, err := part.Parse(args[0], args[1:], t.complaints)
+		if err != nil {
+			return err
+		}
+		return o.Run(ctx, t.out)
+	}
+	o, err := parse(args, t)
+	if err != nil {
+		return err
+	}
+	return commands[o.command].do(ctx, o)
 }
 
 // restore is a big restore, on one machine or in AWS. Each step can be interrupted and taken again.

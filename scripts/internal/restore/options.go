@@ -21,6 +21,7 @@ type options struct {
 	name               string // of a deployment in AWS; empty: one machine
 	at                 time.Time
 	words              []string // after --, for scripts/deploy
+	bucket, files      string   // that replaces a lost one, and where its files come from
 	from, data, living string   // on one machine
 	except             string   // file; empty: none
 	expire             bool
@@ -30,8 +31,9 @@ const usage = `Usage, on one machine:
   scripts/restore plan|run --from COPY --data NEW [--living DIR] [--except FILE]
   scripts/restore check|switch|abandon --data NEW
   scripts/restore open --data NEW [--expire]
+  scripts/restore artifact|workspace ID --from COPY [--data DIR] [--ports BASE] [--plan]
 In AWS:
-  scripts/restore plan|run NAME --at TIME [--except FILE] [-- -c NAME=VALUE …]
+  scripts/restore plan|run NAME --at TIME [--except FILE] [--bucket BUCKET --files s3://BUCKET|COPY] [-- -c NAME=VALUE …]
   scripts/restore check|switch|abandon NAME
   scripts/restore open NAME [--expire]
 `
@@ -53,6 +55,8 @@ func parse(args []string, t tool) (options, error) {
 	flags.StringVar(&o.living, "living", "", "`DIR` of the data that is replaced, lost or not (default .vitrine in the "+
 		"repository)")
 	flags.StringVar(&o.except, "except", "", "`FILE` with what was done since and is not to be done again")
+	flags.StringVar(&o.bucket, "bucket", "", "new and empty `BUCKET` in the place of one that was lost")
+	flags.StringVar(&o.files, "files", "", "`COPY` or s3://BUCKET that has the files of a lost bucket")
 	flags.BoolVar(&o.expire, "expire", false, "let the jobs run, which end what is past its time")
 	flags.Func("at", "`TIME` to go back to, such as 2026-01-31T10:00:00Z", func(text string) (err error) {
 		o.at, err = time.Parse(time.RFC3339, text)
@@ -63,7 +67,7 @@ func parse(args []string, t tool) (options, error) {
 		return o, err
 	}
 	if len(words) == 0 || commands[words[0]].do == nil {
-		return o, errors.New("say what to do: plan, run, check, switch, open or abandon (--help lists the forms)")
+		return o, errors.New("say what to do: plan, run, check, switch, open, abandon, artifact or workspace (--help lists the forms)")
 	}
 	o.command, o.words = words[0], rest
 	if len(words) == 2 {
@@ -102,10 +106,11 @@ func (o options) check(begins bool) error {
 	switch {
 	case aws && (o.from != "" || o.data != "" || o.living != ""):
 		return fmt.Errorf("%s names a deployment in AWS, and --from, --data and --living are for one machine", o.name)
-	case !aws && (!o.at.IsZero() || len(o.words) > 0):
-		return errors.New("--at and words after -- are for AWS: name the deployment")
-	case !begins && (o.from != "" || o.living != "" || o.except != "" || !o.at.IsZero()):
-		return fmt.Errorf("%s goes on with what run was told: it takes no --from, --living, --at and --except", o.command)
+	case !aws && (!o.at.IsZero() || len(o.words) > 0 || o.bucket != "" || o.files != ""):
+		return errors.New("--at, --bucket, --files and words after -- are for AWS: name the deployment")
+	case !begins && (o.from != "" || o.living != "" || o.except != "" || !o.at.IsZero() || o.bucket != "" || o.files != ""):
+		return fmt.Errorf("%s goes on with what run was told: it takes no --from, --living, --at, --except, --bucket and "+
+			"--files", o.command)
 	case o.expire && o.command != "open":
 		return errors.New("--expire is for open")
 	case aws:

@@ -22,7 +22,7 @@ func main() {
 	}
 }
 
-// run copies a database and checks the copy, or checks a database that nothing writes.
+// run copies a database and checks the copy, or checks a database that no process writes.
 func run(ctx context.Context, args []string) error {
 	switch len(args) {
 	case 1:

@@ -35,7 +35,7 @@ func newMachine(t *testing.T, programs ...string) machine {
 	t.Helper()
 	m := machine{folder: t.TempDir()}
 	m.path = filepath.Join(m.folder, "bin")
-	dirs := []string{"scripts/s3d", "bin", "node_modules", "cmd", "functions", "shared/platform/rate"}
+	dirs := []string{"scripts/s3d", "scripts/internal/snapshot", "bin", "node_modules", "cmd", "functions", "shared/platform/rate"}
 	for _, own := range ownPackages {
 		dirs = append(dirs, own+"/node_modules")
 	}
@@ -156,7 +156,7 @@ func TestCheckBeginsWithTheSlowestAndRacesWhatRaces(t *testing.T) {
 		others = " vitrine/scripts/journey vitrine/shared/platform/id\n"
 		racing = "go test -race vitrine/shared/platform/rate\ngo test -race -run T91"
 		races  = "vitrine/shared/publishing/render\ngo test -race -run Overtak"
-		engine = "\ngo test ./...\n"
+		engine = "\ngo test ./...\ngo test ./...\n"
 	)
 	got := tests(calls)
 	if !strings.HasPrefix(got, slowest) || !strings.Contains(got, others+racing) ||
@@ -170,7 +170,7 @@ func TestCheckIsShortWithoutCompilerNodeAndBrowser(t *testing.T) {
 	said, calls := m.checkWith(t, []string{"-short", "-run", "Name"})
 	const want = "go test -short -run Name vitrine/functions/app vitrine/functions/render vitrine/shared/platform/id " +
 		"vitrine/shared/platform/rate\n" +
-		"go test -run Name ./...\n"
+		"go test -run Name ./...\ngo test -run Name ./...\n" // of the modules
 	if got := tests(calls); got != want || !strings.Contains(calls, "go run ./scripts/internal/tally -short\n") {
 		t.Errorf("it says %q after\n%s", said, calls)
 	}
@@ -245,7 +245,7 @@ func TestCheckRunsItsToolsAtTheirVersions(t *testing.T) {
 	_, calls := m.check(t)
 	for _, want := range []string{
 		"go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.",
-		"golangci-lint run ./...\ngolangci-lint run ./...\n",
+		strings.Repeat("golangci-lint run ./...\n", 3), // two are of the modules
 		"go install golang.org/x/vuln/cmd/govulncheck@v1.",
 		"govulncheck ./...\n",
 	} {

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// User is a process that uses a folder. Its zero value is one that older code wrote nothing about.
+// User is a process that uses a folder. Older code did not write its ports.
 type User struct {
 	PID  int
 	Base int // of the ports of a stack; 0 for a process that is none
@@ -23,8 +23,8 @@ type InUseError struct {
 
 // Error implements error.
 func (e *InUseError) Error() string {
-	return fmt.Sprintf("another stack or program (process %d) uses the data in %s: stop it, or choose another folder with "+
-		"--data and other ports with --ports", e.By.PID, e.Path)
+	return fmt.Sprintf("another stack or program (process %d) uses the data in %s: stop it, or choose another folder "+
+		"with --data and other ports with --ports", e.By.PID, e.Path)
 }
 
 // Lock is the exclusive use of a folder.

@@ -21,15 +21,17 @@ func (s *snapshot) checkEvents(b *breaches, gap Gap) {
 			lost[action]++
 		}
 	}
+	back := s.returned(b, told)
 	for action, n := range done {
-		if told[action] < n || told[action] > n+lost[action] {
+		if (told[action] < n || told[action] > n+lost[action]) && !back[action] {
 			b.add("I6: %s happened %d times and has %d events", action, n, told[action])
 		}
 	}
 	untold := s.untraceable()
 	for action, n := range told {
-		happened := done[action] > 0 || untold[action] || identity[word(action)] || n <= lost[action]
-		if !happened && !strings.Contains(action, " "+feedbackAction) { // checkFeedback counts those
+		untold[action] = untold[action] || back[action] || identity[word(action)] ||
+			strings.Contains(action, " "+feedbackAction) // checkFeedback counts those
+		if done[action] == 0 && n > lost[action] && !untold[action] {
 			b.add("I6: %s has %d events and did not happen", action, n)
 		}
 	}

@@ -45,6 +45,7 @@ type Stores struct {
 	Lookups       Lookups
 	Members       Members
 	Queue         Queue
+	Recoveries    Recoveries
 	Registrations Registrations
 	Removals      Removals
 	Reports       Reports
@@ -98,6 +99,7 @@ func New(client *dynamodb.Client, tables Tables, options ...Option) Stores {
 		Lookups:       Lookups{d, m},
 		Members:       Members{d},
 		Queue:         Queue{d, c},
+		Recoveries:    Recoveries{d, c},
 		Registrations: Registrations{d},
 		Removals:      Removals{d, c},
 		Reports:       Reports{d, m},

@@ -138,8 +138,22 @@ func aliasKey(dest, src id.Workspace) key { return key{"W#" + string(dest), "ALI
 
 func migrationKey(src id.Workspace) key { return key{"JOB#MIGRATE#" + string(src), "J"} }
 
+const contentPrefix = "B#"
+
 func contentKey(home id.Workspace, c tree.Content) key {
-	return key{fmt.Sprintf("B#%s#%s#%d", home, c.SHA256, c.Size), "H"}
+	return key{fmt.Sprintf("%s%s#%s#%d", contentPrefix, home, c.SHA256, c.Size), "H"}
+}
+
+// parseContentKey decodes what contentKey encoded.
+func parseContentKey(k key) (home id.Workspace, c tree.Content, ok bool) {
+	parts := strings.Split(strings.TrimPrefix(k.pk, contentPrefix), "#")
+	if len(parts) != 3 {
+		return home, c, false
+	}
+	var err error
+	c.SHA256, ok = tree.ParseDigest(parts[1])
+	c.Size, err = strconv.ParseInt(parts[2], 10, 64)
+	return id.Workspace(parts[0]), c, ok && err == nil
 }
 
 func referenceKey(o tree.Object, r id.Revision) key {

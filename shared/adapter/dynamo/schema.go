@@ -18,7 +18,7 @@ const (
 // CreateTables creates missing tables as a deployment has them. It leaves existing ones as they are. The listIndex of
 // older tables carries 20 attributes for lists, so a list that shows more must do without them there.
 func CreateTables(ctx context.Context, client *dynamodb.Client, t Tables) error {
-	for _, in := range []*dynamodb.CreateTableInput{coreTable(t.Core), eventsTable(t.Events), table(t.Hot, "pk")} {
+	for _, in := range Definitions(t) {
 		_, err := client.CreateTable(ctx, in)
 		var exists *types.ResourceInUseException
 		if errors.As(err, &exists) {
@@ -38,6 +38,11 @@ func CreateTables(ctx context.Context, client *dynamodb.Client, t Tables) error 
 		}
 	}
 	return nil
+}
+
+// Definitions returns the keys and indexes that the tables of a deployment have: core, events, hot.
+func Definitions(t Tables) []*dynamodb.CreateTableInput {
+	return []*dynamodb.CreateTableInput{coreTable(t.Core), eventsTable(t.Events), table(t.Hot, "pk")}
 }
 
 func coreTable(name string) *dynamodb.CreateTableInput {

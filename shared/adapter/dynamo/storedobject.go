@@ -3,7 +3,6 @@ package dynamo
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -54,12 +53,12 @@ func (s storedObjects) note(i item) error {
 		s.artifacts[a] = item{"status": i["status"], "home": i["home"]}
 	case k == revisionKey(a, sortID[id.Revision](k)):
 		s.retained[sortID[id.Revision](k)] = i.getStr("status") == string(artifact.Retained)
-	case strings.HasPrefix(k.pk, "B#"):
-		o, err := indexedObject(i)
-		if err != nil {
-			return err
+	case strings.HasPrefix(k.pk, contentPrefix):
+		home, content, ok := parseContentKey(k)
+		if !ok {
+			return fmt.Errorf("%s is no entry of the content index", k.pk)
 		}
-		return s.visit(o)
+		return s.visit(StoredObject{Home: home, Object: readObject(i.getStr("obj")), Content: content})
 	}
 	return nil
 }
@@ -68,7 +67,7 @@ func (s storedObjects) note(i item) error {
 func (s storedObjects) files(i item) error {
 	k, packed := i.key(), i.getBin(filesName)
 	a := s.artifacts[partitionID[id.Artifact](k)]
-	if packed == nil || a == nil || !strings.HasPrefix(k.pk, "A#") {
+	if packed == nil || a == nil || k.pk != artifactKey(partitionID[id.Artifact](k)).pk {
 		return nil
 	}
 	files, err := unpackTree(packed)
@@ -90,24 +89,6 @@ func (s storedObjects) files(i item) error {
 		}
 	}
 	return nil
-}
-
-// indexedObject decodes an entry of the content index.
-func indexedObject(i item) (o StoredObject, err error) {
-	parts := strings.Split(i.key().pk, "#")
-	if len(parts) != 4 {
-		return o, fmt.Errorf("%s is no entry of the content index", i.key().pk)
-	}
-	sha, ok := tree.ParseDigest(parts[2])
-	size, err := strconv.ParseInt(parts[3], 10, 64)
-	if !ok || err != nil {
-		return o, fmt.Errorf("%s is no entry of the content index", i.key().pk)
-	}
-	return StoredObject{
-		Home:    id.Workspace(parts[1]),
-		Object:  readObject(i.getStr("obj")),
-		Content: tree.Content{SHA256: sha, Size: size},
-	}, nil
 }
 
 // scan calls visit for every item of a table, reading strongly.

@@ -21,7 +21,7 @@ func copyFile(from, to string) (File, error) {
 	return writeFile(to, source)
 }
 
-// writeFile writes a new file that only its owner may read, and describes it. The bytes are on the disk when it returns.
+// writeFile writes a new file that only its owner may read, and describes it. It returns when the disk has the bytes.
 func writeFile(path string, from io.Reader) (File, error) {
 	f := File{Name: filepath.Base(path)}
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)

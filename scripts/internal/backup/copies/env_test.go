@@ -7,10 +7,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
 	"vitrine/scripts/internal/backup/copies"
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/local/engines"
+	"vitrine/scripts/testkit/expect"
+	"vitrine/scripts/testkit/invariant"
 	"vitrine/shared/adapter/dynamo"
 )
 
@@ -22,16 +28,17 @@ type env struct {
 
 func newEnv(t *testing.T) *env {
 	t.Helper()
-	data := filepath.Join(t.TempDir(), "data")
-	e, err := engines.Start(context.Background(), engines.Options{Dir: data, Own: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	return newEnvOn(t, engines.Options{Dir: filepath.Join(t.TempDir(), "data"), Own: true})
+}
+
+func newEnvOn(t *testing.T, on engines.Options) *env {
+	t.Helper()
+	e := expect.Value(engines.Start(context.Background(), on))(t)
 	t.Cleanup(func() { e.Close() })
+	d := &env{Env: harness.NewEnv(t, func(o *stack.Options) { o.Engines, o.Data, o.Limits.Off = e, on.Dir, true })}
 	at := time.Now()
-	d := &env{Env: harness.NewEnv(t, func(o *stack.Options) { o.Engines, o.Data = e, data })}
 	d.options = copies.Options{
-		Data:    data,
+		Data:    on.Dir,
 		To:      filepath.Join(t.TempDir(), "copies"),
 		Engines: e,
 		Tables:  dynamo.Named(d.Options.Tables),
@@ -44,21 +51,61 @@ func newEnv(t *testing.T) *env {
 	return d
 }
 
-func (d *env) take(t *testing.T) copies.Copy {
+func (env *env) take(t *testing.T) copies.Copy {
 	t.Helper()
-	c, err := copies.Take(t.Context(), d.options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return expect.Value(copies.Take(t.Context(), env.options))(t)
 }
 
-// inode returns what two names of one file have in common.
-func inode(t *testing.T, path string) os.FileInfo {
+// list returns the folders of the finished copies.
+func (env *env) list(t *testing.T) (folders []string) {
 	t.Helper()
-	info, err := os.Lstat(path)
-	if err != nil {
-		t.Fatal(err)
+	for _, c := range expect.Value(copies.List(env.options.To))(t) {
+		folders = append(folders, c.Dir)
 	}
-	return info
+	return folders
+}
+
+// wantNothingUnfinished checks that no folder of an unfinished copy is left.
+func (env *env) wantNothingUnfinished(t *testing.T) {
+	t.Helper()
+	if left := expect.Value(filepath.Glob(filepath.Join(env.options.To, "*.partial")))(t); len(left) > 0 {
+		t.Errorf("%v is left", left)
+	}
+}
+
+func bucketOf(e *engines.Engines) *s3.Client {
+	return s3.NewFromConfig(e.AWS(), func(o *s3.Options) { o.BaseEndpoint, o.UsePathStyle = &e.S3, true })
+}
+
+// restored is a deployment with the tables and objects of a copy, in engines of its own.
+func restored(t *testing.T, c copies.Copy) invariant.Deployment {
+	t.Helper()
+	dir := t.TempDir()
+	expect.OK(t, os.WriteFile(filepath.Join(dir, "dynamodb.db"), expect.Value(os.ReadFile(c.Database()))(t), 0o600))
+	e := expect.Value(engines.Start(t.Context(), engines.Options{Dir: dir, Own: true}))(t)
+	t.Cleanup(func() { e.Close() })
+	d := invariant.Deployment{
+		DynamoDB: dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = &e.DynamoDB }),
+		Tables:   c.Tables,
+		S3:       bucketOf(e),
+		Bucket:   e.Bucket,
+	}
+	d.Limits.Off = true
+	for _, o := range c.Objects {
+		body := expect.Value(os.Open(c.ObjectFile(o.Key)))(t)
+		_, err := d.S3.PutObject(t.Context(), &s3.PutObjectInput{
+			Bucket:      &d.Bucket,
+			Key:         aws.String(o.Key),
+			Body:        body,
+			ContentType: aws.String(o.ContentType),
+		})
+		expect.OK(t, err, body.Close())
+	}
+	return d
+}
+
+// stat describes a file that has to be there.
+func stat(t *testing.T, path string) os.FileInfo {
+	t.Helper()
+	return expect.Value(os.Lstat(path))(t)
 }

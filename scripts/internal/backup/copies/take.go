@@ -51,8 +51,8 @@ type taking struct {
 }
 
 // Take makes a copy of a data folder. Stacks may run and write meanwhile: tables are copied as of one instant, then the
-// objects that they name, which outlive that instant by a day. An interrupted copy is no copy, and the next Take removes
-// what is left of it.
+// objects that they name, which outlive that instant by a day. An interrupted copy is no copy, and the next Take
+// removes what is left of it.
 func Take(ctx context.Context, o Options) (Copy, error) {
 	o.Tables = cmp.Or(o.Tables, localTables)
 	t := &taking{Options: o}
@@ -263,7 +263,7 @@ func (t *taking) prune() error {
 		return err
 	}
 	for _, name := range names[min(t.Keep, len(names)):] {
-		t.say("removing %s, because %d newer ones stay", name, t.Keep)
+		t.say("removing %s, because it is not among the newest %d", name, t.Keep)
 		old := filepath.Join(t.To, name)
 		if err := os.Rename(old, old+unfinished); err != nil { // so that half of it is no copy
 			return err

@@ -14,44 +14,42 @@ import (
 	"vitrine/shared/platform/idempotency"
 )
 
-// step does one event again, or says why not. It reads the state first, and does nothing if that shows the effect.
+// step does one event again, or says why not. It reads the state first, and writes only if that lacks the effect.
 type step func(context.Context, *applier, event.Event) (Outcome, error)
 
-// steps has a step for each action that is done again. It is set when the program starts, because steps refer to it.
-var steps map[event.Action]step
+// steps has a step for each action that is done again.
+var steps = map[event.Action]step{
+	event.ArtifactDeleted:   deleteArtifact,
+	event.ArtifactExpired:   expireArtifact,
+	event.ArtifactPinned:    pin,
+	event.ArtifactUnpinned:  unpin,
+	event.ArtifactPublished: keepPublished,
+	event.ArtifactRestored:  keepRestored,
 
-func init() {
-	steps = map[event.Action]step{
-		event.ArtifactDeleted:   deleteArtifact,
-		event.ArtifactExpired:   expireArtifact,
-		event.ArtifactPinned:    pin,
-		event.ArtifactUnpinned:  unpin,
-		event.ArtifactPublished: keepPublished,
+	event.LinkRevoked:       revokeLink,
+	event.VisibilityUpdated: makePrivate,
+	event.LinksLocked:       lockLinks,
+	event.LinksUnlocked:     lockLinks,
 
-		event.LinkRevoked:       revokeLink,
-		event.VisibilityUpdated: makePrivate,
-		event.LinksLocked:       lockLinks,
-		event.LinksUnlocked:     lockLinks,
+	event.FeedbackDeleted:        deleteThread,
+	event.FeedbackDropped:        dropHeld,
+	event.FeedbackMessageDeleted: deleteMessage,
 
-		event.FeedbackDeleted: deleteThread,
-		event.FeedbackDropped: dropHeld,
+	event.LockdownSet:       setLockdown,
+	event.LockdownLifted:    liftLockdown,
+	event.DeletionRequested: requestDeletion,
+	event.DeletionCancelled: cancelDeletion,
+	event.DeletionDone:      finishDeletion,
+	event.WorkspaceClaimed:  claimWorkspace,
+	event.ClaimCompleted:    completeClaim,
 
-		event.LockdownSet:       setLockdown,
-		event.LockdownLifted:    liftLockdown,
-		event.DeletionRequested: requestDeletion,
-		event.DeletionCancelled: cancelDeletion,
-		event.DeletionDone:      finishDeletion,
-		event.WorkspaceClaimed:  claimWorkspace,
-		event.ClaimCompleted:    completeClaim,
-
-		event.KeyRevoked:        revokeKey,
-		event.TokenRevoked:      revokeToken,
-		event.GrantRevoked:      revokeGrants,
-		event.RefreshReused:     revokeGrants,
-		event.DelegationRevoked: endDelegation,
-		event.ClaimLocked:       lockClaim,
-		event.SessionsEnded:     signOut,
-	}
+	event.KeyRevoked:        revokeKey,
+	event.TokenRevoked:      revokeToken,
+	event.GrantRevoked:      revokeGrants,
+	event.RefreshReused:     revokeGrants,
+	event.DelegationRevoked: endDelegation,
+	event.ClaimLocked:       lockClaim,
+	event.SessionsEnded:     signOut,
 }
 
 // applier applies a plan to a set.
@@ -73,7 +71,7 @@ type applier struct {
 // An action and its event are one transaction, so an event in the set says that the action was done. Only about the
 // instant that is not certain, because two tables may have been restored to instants that differ. So the state decides:
 //
-//   - the state has the effect: nothing is done, and the event is copied if it is missing;
+//   - the state has the effect: only the event is copied, if it is missing;
 //   - the state lacks it and the event is there: the event is taken out first and the action done with it;
 //   - the state lacks it and the event is missing: the action is done.
 func (p Plan) Apply(ctx context.Context, set invariant.Deployment, now time.Time) (Report, error) {
@@ -108,14 +106,19 @@ func (p Plan) Apply(ctx context.Context, set invariant.Deployment, now time.Time
 // do does one event again. The state cannot say whether something was switched on that was switched off later. So an
 // event is over if the next one of its switch is in the set, because each of them needs the one before.
 func (a *applier) do(ctx context.Context, e event.Event) (Outcome, error) {
-	if next, ok := a.plan.next[e.ID]; ok && a.recorded[next] {
+	next, ok := a.plan.next[e.ID]
+	if ok && a.recorded[next.ID] {
 		return Already, nil
+	}
+	if next.Action == event.ArtifactRestored { // deleting it again would call for another restore
+		return "it was restored later, and stays as it is in the restored set", nil
 	}
 	return steps[e.Action](ctx, a, e)
 }
 
 // switches names the actions that undo each other.
 var switches = [][]event.Action{
+	{event.ArtifactDeleted, event.ArtifactExpired, event.ArtifactRestored},
 	{event.ArtifactPinned, event.ArtifactUnpinned},
 	{event.LinksLocked, event.LinksUnlocked},
 	{event.LockdownSet, event.LockdownLifted},
@@ -124,41 +127,44 @@ var switches = [][]event.Action{
 
 // relate finds which events of the plan belong together.
 func (p *Plan) relate() {
-	p.next, p.together = map[id.Event]id.Event{}, map[id.Event]event.Event{}
-	type switched struct {
-		at     int
+	p.next, p.together = map[id.Event]event.Event{}, map[id.Event]event.Event{}
+	type key struct {
+		kind   int
 		target event.Target
 	}
-	last := map[switched]id.Event{}
-	for _, e := range slices.Backward(p.applied) {
-		at := slices.IndexFunc(switches, func(s []event.Action) bool { return slices.Contains(s, e.Action) })
-		if at < 0 {
-			continue
-		}
-		s := switched{at, e.Target}
-		if next, ok := last[s]; ok {
-			p.next[e.ID] = next
-		}
-		last[s] = e.ID
-	}
-	type request struct {
-		workspace id.Workspace
-		name      string
-		at        int64
-	}
+	last := map[key]event.Event{}
 	claims := map[request]event.Event{}
-	for _, e := range p.applied {
+	for _, e := range slices.Backward(p.applied) {
+		if kind := switchOf(e.Action); kind >= 0 {
+			if next, ok := last[key{kind, e.Target}]; ok {
+				p.next[e.ID] = next
+			}
+			last[key{kind, e.Target}] = e
+		}
 		if e.Action == event.WorkspaceClaimed {
-			claims[request{e.Workspace, e.RequestID, e.At.UnixMilli()}] = e
+			claims[requestOf(e)] = e
 		}
 	}
 	for _, e := range p.applied {
-		c, ok := claims[request{e.Workspace, e.RequestID, e.At.UnixMilli()}]
-		if ok && e.Action == event.ClaimCompleted {
-			p.together[c.ID], p.together[e.ID] = e, c
+		if claimed, ok := claims[requestOf(e)]; ok && e.Action == event.ClaimCompleted {
+			p.together[claimed.ID], p.together[e.ID] = e, claimed
 		}
 	}
 }
+
+// switchOf returns which switch an action belongs to; negative: none.
+func switchOf(a event.Action) int {
+	return slices.IndexFunc(switches, func(s []event.Action) bool { return slices.Contains(s, a) })
+}
+
+// request is what the events of one request have in common.
+type request struct {
+	workspace id.Workspace
+	name      string
+	at        int64
+}
+
+func requestOf(e event.Event) request { return request{e.Workspace, e.RequestID, e.At.UnixMilli()} }
 
 // commit does an action with its event. A workspace that is closed refuses; such an action is listed, not done.
 func (a *applier) commit(ctx context.Context, e event.Event, change func() error) (Outcome, error) {
@@ -186,8 +192,8 @@ func (a *applier) takeOut(ctx context.Context, e event.Event) error {
 	return a.remove(ctx, a.tables.Events, eventKey(e))
 }
 
-// command returns a command of its own for a store that records one. Nobody repeats it, because the state says what was
-// done.
+// command returns a command of its own for a store that records one. It is never repeated, because the state says what
+// was done.
 func (a *applier) command(e event.Event) idempotency.Command {
 	return idempotency.Command{Key: idempotency.Key{
 		Actor:     "restore",

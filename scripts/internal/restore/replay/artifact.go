@@ -17,6 +17,9 @@ func deleteArtifact(ctx context.Context, a *applier, e event.Event) (Outcome, er
 	if found == nil {
 		return missing, err
 	}
+	if found.ClaimedFrom == "" { // and if a claim was not done again, the artifact is where it was before
+		e.Workspace = found.Owner
+	}
 	return a.commit(ctx, e, func() error {
 		return a.stores.Artifacts.Delete(ctx, artifact.Deletion{
 			Command:   a.command(e),
@@ -108,7 +111,26 @@ func keepPublished(ctx context.Context, a *applier, e event.Event) (Outcome, err
 	if tier != limits.Ephemeral || found.ExpiresAt.After(end) {
 		return Already, nil
 	}
-	return Applied, a.keep(ctx, found.ID, end)
+	out := Applied
+	if found.ExpiresAt.Equal(end) { // an earlier application may have ended before the second step of keep
+		out = Already
+	}
+	return out, a.keep(ctx, found.ID, end)
+}
+
+// keepRestored closes the links that an artifact had before it was deleted and restored, as the restore did. The rest of
+// it is as in the set.
+func keepRestored(ctx context.Context, a *applier, e event.Event) (Outcome, error) {
+	found, missing, err := a.live(ctx, id.Artifact(e.Target.ID))
+	switch {
+	case err != nil || missing == Unknown:
+		return Unknown, err
+	case found == nil:
+		return "it has ended in the restored set; restore it again", nil
+	case !found.LinksRevokedBefore.Before(e.At):
+		return Already, nil
+	}
+	return Applied, a.close(ctx, *found, e.At)
 }
 
 // keep lets a live artifact end at an instant at the earliest. No store does that alone, so it writes the end itself

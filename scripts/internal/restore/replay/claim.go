@@ -46,8 +46,8 @@ func claimWorkspace(ctx context.Context, a *applier, e event.Event) (Outcome, er
 	return a.move(ctx, e, *to, *token)
 }
 
-// move tries the claim that lets the agent in, if the set has the attempt that a person confirmed. Otherwise the contents
-// move and the agent stays outside.
+// move tries the claim that lets the agent in, if the set has the attempt that a person confirmed. Otherwise the
+// contents move and the agent stays outside.
 func (a *applier) move(ctx context.Context, e event.Event, to workspace.Workspace, t claim.Token) (Outcome, error) {
 	m := claim.Move{
 		Source:       t.Workspace,
@@ -84,8 +84,8 @@ func (a *applier) move(ctx context.Context, e event.Event, to workspace.Workspac
 	return out, err
 }
 
-// completeClaim does nothing: an agent with a workspace is let in by the claim of that, and an agent of a provider works
-// under a delegation, which its events do not tell.
+// completeClaim leaves an agent with a workspace to the claim of that. An agent of a provider works under a delegation,
+// which its events do not tell.
 func completeClaim(ctx context.Context, a *applier, e event.Event) (Outcome, error) {
 	if _, ok := a.plan.together[e.ID]; ok {
 		return Already, nil

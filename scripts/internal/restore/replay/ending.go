@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -12,74 +13,105 @@ import (
 	"vitrine/scripts/testkit/invariant"
 )
 
-// sessionKinds names by the beginning of the partition what people and apps hold, for people.
-var sessionKinds = map[string]string{
-	"SES":   "browser sessions",
-	"LTX":   "sign-ins under way",
-	"OAR":   "open consent pages",
-	"UC":    "device codes",
-	"CRED":  "grants and codes of apps",
-	"CT":    "claim tokens of claimed workspaces, marked as redeemed",
-	"W":     "workspaces whose credentials end",
-	"A":     "artifacts whose links and public views end",
-	"retry": "records of commands",
+// kinds names for people what a step ends, by the beginning of its partition.
+var kinds = map[string]string{
+	"SES":  "browser sessions",
+	"LTX":  "sign-ins under way",
+	"OAR":  "open consent pages",
+	"UC":   "device codes",
+	"CRED": "grants and codes of apps",
+	"CT":   "claim tokens of claimed workspaces, marked as redeemed",
+	"W":    "workspaces whose credentials end",
+	"A":    "artifacts whose links and public views end",
+	"i":    "records of commands",
 }
 
 // EndCredentials deletes browser sessions, sign-ins under way, consents, codes and OAuth grants, so that people sign in
-// again: of those that ended after the instant some left no event. API keys stay. A claim token stays too, because each
-// source has one; that of a claimed source is marked as redeemed.
+// again: of those that ended after the instant some left no event. API keys stay, and with them the grants that made
+// them, without any token: who ends such a grant, or ended it in an event that is done again later, ends its keys. A
+// claim token stays too, because each source has one; that of a claimed source is marked as redeemed.
 func EndCredentials(ctx context.Context, set invariant.Deployment, now time.Time) (Report, error) {
 	r := rows{set.DynamoDB, set.Tables}
-	counts := map[string]int{}
-	claimed := map[string]int64{} // when, by source
-	var tokens, ended []item
-	err := r.scan(ctx, r.tables.Core, func(i item) error {
-		kind, _, _ := strings.Cut(textOf(i, "pk"), "#")
-		switch kind {
-		case "SES", "LTX", "OAR", "UC", "CRED":
-			counts[kind]++
-			ended = append(ended, keyOf(textOf(i, "pk"), textOf(i, "sk")))
-		case "CT":
-			if numberOf(i, "redeemed") == 0 {
-				tokens = append(tokens, i)
-			}
-		case "W":
-			if textOf(i, "into") != "" && textOf(i, "sk") == "META" {
-				claimed[nameIn[string](i)] = numberOf(i, "claimed_at")
-			}
+	c := credentials{counts: map[string]int{}, claimed: map[string]int64{}}
+	if err := r.scan(ctx, r.tables.Core, c.sort); err != nil {
+		return Report{}, err
+	}
+	if err := r.removeAll(ctx, r.tables.Core, c.ended); err != nil {
+		return Report{}, err
+	}
+	for _, key := range c.makers {
+		if _, err := r.change(ctx, strip(key)); err != nil {
+			return Report{}, err
 		}
-		return nil
-	})
-	if err != nil {
-		return Report{}, err
 	}
-	if err := r.removeAll(ctx, r.tables.Core, ended); err != nil {
-		return Report{}, err
-	}
-	for _, t := range tokens {
-		at, ok := claimed[textOf(t, "ws")]
+	for _, t := range c.tokens {
+		at, ok := c.claimed[textOf(t, "ws")]
 		if !ok {
 			continue
 		}
-		counts["CT"]++
+		c.counts["CT"]++
 		_, err := r.change(ctx, update{
 			key:    keyOf(textOf(t, "pk"), textOf(t, "sk")),
 			set:    "SET #redeemed = :at",
 			only:   "attribute_exists(pk) AND attribute_not_exists(#redeemed)",
-			values: item{":at": number(max(at, 1))},
+			values: item{":at": number(cmp.Or(at, now.UnixMilli()))},
 			names:  map[string]string{"#redeemed": "redeemed"},
 		})
 		if err != nil {
 			return Report{}, err
 		}
 	}
-	return counted("ended", counts), nil
+	return counted("ended", c.counts), nil
+}
+
+// credentials are what a scan finds of those that end.
+type credentials struct {
+	counts  map[string]int   // of ended, by kind
+	ended   []item           // keys
+	makers  []item           // keys of grants that made API keys
+	tokens  []item           // claim tokens that are not redeemed
+	claimed map[string]int64 // when sources were claimed
+}
+
+func (c *credentials) sort(i item) error {
+	kind, _, _ := strings.Cut(textOf(i, "pk"), "#")
+	switch kind {
+	case "SES", "LTX", "OAR", "UC", "CRED":
+		c.counts[kind]++
+		key := keyOf(textOf(i, "pk"), textOf(i, "sk"))
+		if i["api_keys"] != nil {
+			c.makers = append(c.makers, key)
+		} else {
+			c.ended = append(c.ended, key)
+		}
+	case "CT":
+		if numberOf(i, "redeemed") == 0 {
+			c.tokens = append(c.tokens, i)
+		}
+	case "W":
+		if textOf(i, "into") != "" && textOf(i, "sk") == "META" {
+			c.claimed[nameIn[string](i)] = numberOf(i, "claimed_at")
+		}
+	}
+	return nil
+}
+
+// strip takes all tokens from a grant, with what recognises those of before.
+func strip(grant item) update {
+	u := update{key: grant, only: "attribute_exists(pk)", names: map[string]string{}}
+	var all []string
+	for _, name := range []string{"tokens", "rt_mac", "rt_pepper", "old_mac", "old_pepper", "chain", "turns"} {
+		all = append(all, "#"+name)
+		u.names["#"+name] = name
+	}
+	u.set = "REMOVE " + strings.Join(all, ", ")
+	return u
 }
 
 // counted reports how many of each kind there are.
 func counted(done string, counts map[string]int) (r Report) {
 	for _, kind := range sorted(counts) {
-		r.say("%s: %d %s", done, counts[kind], sessionKinds[kind])
+		r.say("%s %s: %d", done, kinds[kind], counts[kind])
 	}
 	return r
 }

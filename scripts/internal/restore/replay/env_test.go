@@ -156,11 +156,14 @@ func (w *world) apply(set invariant.Deployment, p replay.Plan) replay.Report {
 // texts are the items of core and events, by their keys. What differs between two that did the same is left out.
 func (w *world) texts(of dynamo.Tables) map[string]string {
 	w.t.Helper()
+	return textsOf(w.items(of))
+}
+
+func textsOf(items map[string][]harness.Item) map[string]string {
 	all := map[string]string{}
-	items := w.items(of)
 	for _, i := range slices.Concat(items["core"], items["events"]) {
 		i = maps.Clone(i)
-		for _, name := range []string{"used_at", "seen", "ver", "ttl", "updated"} {
+		for _, name := range []string{"used_at", "seen", "ver", "ttl", "updated", "revoked"} {
 			delete(i, name)
 		}
 		var out []string
@@ -182,9 +185,7 @@ var held = regexp.MustCompile(`^(CRED|SES|OAR|LTX|UC|OCL)#|SIGNIN`)
 // one does not have differs, too.
 func (w *world) changed(set invariant.Deployment) (all []string) {
 	w.t.Helper()
-	was := map[string]string{}
-	before := w.restored(nil)
-	was = w.texts(before.Tables)
+	was := textsOf(w.copied)
 	living, now := w.texts(w.Tables), w.texts(set.Tables)
 	for key := range maps.Keys(merged(living, now)) {
 		if held.MatchString(key) || was[key] == living[key] && now[key] == was[key] {

@@ -20,12 +20,13 @@ type Exception struct {
 	Workspace string    `json:"workspace,omitempty"`
 	From      time.Time `json:"from,omitzero"` // the first instant
 	To        time.Time `json:"to,omitzero"`   // the first instant after
-	// Deletions limits the exception to deletions, so that what was revoked in the same time stays revoked. After a
-	// theft that is what one wants: a thief may have forged deletions, and revocations only close.
+	// Deletions limits the exception to what deletes, and to what opens or gives away, so that what was revoked or
+	// locked in the same time stays so. After a theft that is what one wants: a thief may have forged events, and those
+	// that only close do no harm.
 	Deletions bool `json:"deletions,omitempty"`
 }
 
-// ReadExceptions reads a file with a JSON list of exceptions. An empty list is a decision too: it leaves out nothing.
+// ReadExceptions reads a file with a JSON list of exceptions. An empty list is a decision too: all is done again.
 func ReadExceptions(file string) ([]Exception, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -52,24 +53,24 @@ func ReadExceptions(file string) ([]Exception, error) {
 	return all, nil
 }
 
-// check refuses what would match everything or nothing.
-func (x Exception) check() error {
-	if x == (Exception{}) {
+// check refuses what would match every event or none.
+func (e Exception) check() error {
+	if e == (Exception{}) {
 		return errors.New("an exception without a field would leave out everything; give it an actor, a request, " +
 			"a workspace, from, to or deletions")
 	}
-	if !x.From.IsZero() && !x.To.IsZero() && !x.From.Before(x.To) {
+	if !e.From.IsZero() && !e.To.IsZero() && !e.From.Before(e.To) {
 		return errors.New("an exception ends before it begins; exchange from and to")
 	}
 	return nil
 }
 
 // matches reports whether an event has every given property.
-func (x Exception) matches(e event.Event) bool {
-	return (x.Actor == "" || x.Actor == e.Actor.ID) &&
-		(x.Request == "" || x.Request == e.RequestID) &&
-		(x.Workspace == "" || x.Workspace == string(e.Workspace)) &&
-		(x.From.IsZero() || !e.At.Before(x.From)) &&
-		(x.To.IsZero() || e.At.Before(x.To)) &&
-		(!x.Deletions || slices.Contains(deletions, e.Action))
+func (e Exception) matches(of event.Event) bool {
+	return (e.Actor == "" || e.Actor == of.Actor.ID) &&
+		(e.Request == "" || e.Request == of.RequestID) &&
+		(e.Workspace == "" || e.Workspace == string(of.Workspace)) &&
+		(e.From.IsZero() || !of.At.Before(e.From)) &&
+		(e.To.IsZero() || of.At.Before(e.To)) &&
+		(!e.Deletions || slices.Contains(deletions, of.Action) || slices.Contains(openings, of.Action))
 }

@@ -20,15 +20,15 @@ type gap struct {
 	artifacts  []id.Artifact         // that links or public views open
 }
 
-// ListGap says what CloseGap would end, and changes nothing.
+// ListGap says what CloseGap would end.
 func ListGap(ctx context.Context, set invariant.Deployment, now time.Time) (Report, error) {
 	g, err := findGap(ctx, set, now)
 	return g.report("to end"), err
 }
 
-// CloseGap ends everything that may have been ended in a time of which no events are left: all credentials of each
-// workspace that has any, by its epoch, and the links and public views of each artifact. Nothing says which of them
-// were revoked. It may be repeated: what is closed is not closed again within a day.
+// CloseGap ends everything that may have been ended in a time of which no events are left, because no record says which
+// of it was: all credentials of each workspace that has any, by its epoch, and the links and public views of each
+// artifact. It may be repeated: what is closed is not closed again within a day.
 func CloseGap(ctx context.Context, set invariant.Deployment, now time.Time) (Report, error) {
 	g, err := findGap(ctx, set, now)
 	if err != nil {
@@ -87,7 +87,7 @@ func findGap(ctx context.Context, set invariant.Deployment, now time.Time) (gap,
 	return g, err
 }
 
-// holds reports whether an item is a credential that works, or lets somebody get one.
+// holds reports whether an item is a credential that works, or that leads to one.
 func holds(kind string, i item, now time.Time) bool {
 	end := numberOf(i, "exp")
 	if end > 0 && end <= now.UnixMilli() {

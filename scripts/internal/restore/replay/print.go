@@ -19,9 +19,9 @@ func (p Plan) Print(w io.Writer) {
 	printGroups(w, "done again", p.applied)
 	printGroups(w, "left out by exceptions", p.left)
 	lost := map[[3]string]int{}
-	for _, e := range p.others {
+	for _, e := range slices.Concat(p.others, p.applied) {
 		if why := untold[e.Action]; why != "" && !e.At.Before(p.instant) {
-			lost[[3]string{string(e.Workspace), string(e.Action), why}]++
+			lost[[3]string{line(string(e.Workspace)), string(e.Action), why}]++
 		}
 	}
 	fmt.Fprintf(w, "cannot be told from events: %s\n", numbered(lost))
@@ -35,7 +35,7 @@ func (p Plan) Print(w io.Writer) {
 func printGroups(w io.Writer, what string, events []event.Event) {
 	groups := map[[4]string]int{}
 	for _, e := range events {
-		groups[[4]string{string(e.Action), actorOf(e), string(e.Workspace), hourOf(e)}]++
+		groups[[4]string{string(e.Action), actorOf(e), line(string(e.Workspace)), hourOf(e)}]++
 	}
 	fmt.Fprintf(w, "%s: %s\n", what, numbered(groups))
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -62,8 +62,8 @@ func sorted[K comparable](groups map[K]int) []K {
 	return slices.SortedFunc(maps.Keys(groups), func(x, y K) int { return cmp.Compare(fmt.Sprint(x), fmt.Sprint(y)) })
 }
 
-// untold says for actions that cannot be done again what is lost with them. Actions that are neither here nor done again
-// leave nothing behind, or nothing but their event.
+// untold says for actions that cannot be done again, or not as a whole, what is lost with them. Of the actions that are
+// neither here nor done again only the event is left.
 var untold = map[event.Action]string{
 	event.WorkspaceCreated:     "the workspace and its member are gone; signing in makes a new one",
 	event.WorkspaceProvisioned: "the workspace is gone with its key and its claim token",
@@ -78,8 +78,10 @@ var untold = map[event.Action]string{
 	event.ConsentGranted:       "the app has to ask for consent again",
 	event.DeviceApproved:       "the device has to sign in again",
 	event.ArtifactCreated:      "the artifact is gone with its files",
+	event.ArtifactPublished:    "the revision is gone with its files, unless the copy has it as a draft",
 	event.DraftCreated:         "the draft is gone with its files",
 	event.ArtifactRenamed:      "the artifact has its former name",
+	event.LockdownSet:          "the lockdown has another id",
 	event.LinkCreated:          "the link is gone; another one has another address",
 	event.LinkUpdated:          "the link takes comments as it did in the copy",
 	event.FeedbackCreated:      "the thread is gone",

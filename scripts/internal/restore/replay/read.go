@@ -15,7 +15,7 @@ import (
 const pageSize = 1000
 
 // Read returns the events of all workspaces since an instant and of the 5 minutes before it, the oldest first. It reads
-// an index that follows the table after a moment, so who needs the last events waits until nobody writes.
+// an index that follows the table after a moment, so who needs the last events ends all writes and waits.
 func Read(ctx context.Context, living invariant.Deployment, since time.Time) ([]event.Event, error) {
 	from := since.Add(-window)
 	store := dynamo.New(living.DynamoDB, living.Tables).Events

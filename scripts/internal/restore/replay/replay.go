@@ -1,7 +1,7 @@
 // Package replay does again in a restored set of tables what was done in the living one since the instant of the
 // copy, as far as its events tell.
 //
-// A restored set knows nothing of what came after its instant: what was deleted, revoked or locked since then would be
+// A restored set does not know what came after its instant: what was deleted, revoked or locked since then would be
 // back. Read takes the events of the living set, New decides which of them are done again, and Apply does them with
 // the stores of the service and the original event, so that each action has exactly one event in the restored set.
 package replay
@@ -15,6 +15,7 @@ import (
 
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/text"
 )
 
 // window is how long before the instant events are read again. An event has the time at which its request began, and
@@ -36,6 +37,13 @@ var revocations = []event.Action{
 	event.TokenRevoked, event.DelegationRevoked, event.ClaimLocked, event.SessionsEnded,
 }
 
+// openings are the actions that give access or contents to others, or let them end. Like deletions they do harm if they
+// are forged.
+var openings = []event.Action{
+	event.ArtifactExpired, event.ArtifactUnpinned, event.LinksUnlocked, event.LockdownLifted, event.DeletionCancelled,
+	event.WorkspaceClaimed, event.ClaimCompleted,
+}
+
 // Plan is what Apply does with the events that were read.
 type Plan struct {
 	instant time.Time
@@ -44,12 +52,12 @@ type Plan struct {
 	left    []event.Event // left out by an exception
 	others  []event.Event // cannot be done again from their events
 
-	next     map[id.Event]id.Event    // the next event about the same switch
+	next     map[id.Event]event.Event // the next event about the same switch
 	together map[id.Event]event.Event // a claim, and that its agent was let in: each the other
 }
 
 // New sorts events into those that are done again and the others. instant is the one of the restored set. A nil except
-// says that the operator has not decided; an empty one that nothing is left out.
+// says that the operator has not decided; an empty one that all is done again.
 func New(events []event.Event, instant time.Time, except []Exception) (Plan, error) {
 	p := Plan{instant: instant, decided: except != nil}
 	for _, x := range except {
@@ -116,6 +124,9 @@ func busiest(events []event.Event) (actor, hour string, n int) {
 	return actor, hour, n
 }
 
-func actorOf(e event.Event) string { return e.Actor.Type + " " + e.Actor.ID }
+func actorOf(e event.Event) string { return line(e.Actor.Type + " " + e.Actor.ID) }
+
+// line returns a text of an event as a part of one line. A forged event may hold what terminals obey.
+func line(s string) string { return strings.Join(strings.Fields(text.Visible(s)), " ") }
 
 func hourOf(e event.Event) string { return e.At.UTC().Format("2006-01-02 15h") }

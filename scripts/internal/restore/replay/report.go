@@ -24,7 +24,7 @@ type Report struct {
 }
 
 func (r *Report) say(format string, args ...any) {
-	r.Lines = append(r.Lines, fmt.Sprintf(format, args...))
+	r.Lines = append(r.Lines, line(fmt.Sprintf(format, args...)))
 }
 
 // count adds the outcome of an event.

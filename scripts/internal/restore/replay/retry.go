@@ -25,35 +25,28 @@ const counterLife = 3 * limits.Day
 
 // ForgetRetries deletes the records of commands that began after the instant, because a repetition would be answered
 // with what the restored set does not have. Commands of the 5 minutes before may have committed after it, so their
-// records go too: a repetition that is done twice is better than one that is not done. It counts anew what each workspace
-// published first on the days since. It does so in the hot table of the set, which may be the living one.
+// records go too: a repetition that is done twice is better than one that is not done. What each workspace published
+// first on the days since is counted anew. All of it is in the hot table of the set, which may be the living one.
 func ForgetRetries(ctx context.Context, set, living invariant.Deployment, instant time.Time) (Report, error) {
 	r := rows{set.DynamoDB, set.Tables}
-	var gone []item
-	retries := 0
 	day := instant.UTC().Truncate(limits.Day)
-	began := instant.Add(limits.ReplayLife - window).Unix()
-	err := r.scan(ctx, r.tables.Hot, func(i item) error {
-		name := textOf(i, "pk")
-		parts := strings.Split(name, ":")
-		switch {
-		case parts[0] == "i" && numberOf(i, "ttl") >= began:
-			retries++
-		case parts[0] == "d" && len(parts) == 4 && parts[2] >= day.Format(dayLayout):
-		default:
-			return nil
-		}
-		gone = append(gone, item{"pk": str(name)})
-		return nil
-	})
-	if err != nil {
-		return Report{}, err
-	}
 	first, err := firstPublished(ctx, set, day)
 	if err != nil {
 		return Report{}, err
 	}
-	if err := r.removeAll(ctx, r.tables.Hot, gone); err != nil {
+	var gone []item
+	counts := map[string]int{}
+	err = r.scan(ctx, r.tables.Hot, func(i item) error {
+		if kind := staleKind(i, instant, day); kind != "" {
+			counts[kind]++
+			gone = append(gone, item{"pk": i["pk"]})
+		}
+		return nil
+	})
+	if err == nil {
+		err = r.removeAll(ctx, r.tables.Hot, gone)
+	}
+	if err != nil {
 		return Report{}, err
 	}
 	for _, d := range sorted(first) {
@@ -61,11 +54,23 @@ func ForgetRetries(ctx context.Context, set, living invariant.Deployment, instan
 			return Report{}, err
 		}
 	}
-	report := counted("forgotten", map[string]int{"retry": retries})
+	report := counted("forgotten", map[string]int{"i": counts["i"]})
 	if set.Tables.Hot == living.Tables.Hot {
 		report.say("they were those of the living table, which the restored set uses on")
 	}
 	return report, nil
+}
+
+// staleKind returns the kind of an item of hot that goes: a record of a command that began after the instant, or a
+// counter of a day since. It is empty for what stays.
+func staleKind(i item, instant, day time.Time) string {
+	parts := strings.Split(textOf(i, "pk"), ":")
+	switch {
+	case parts[0] == "i" && numberOf(i, "ttl") >= instant.Add(limits.ReplayLife-window).Unix(),
+		parts[0] == "d" && len(parts) == 4 && parts[2] >= day.Format(dayLayout):
+		return parts[0]
+	}
+	return ""
 }
 
 // daily is a workspace and a UTC day.

@@ -81,6 +81,38 @@ func deleteThread(ctx context.Context, a *applier, e event.Event) (Outcome, erro
 	return a.discuss(ctx, e, change)
 }
 
+// deleteMessage takes the words of a message away if it is certain which: the event names the thread and the person, so
+// they must have one message there that is not deleted. An event that the set has is not judged by the state, because
+// the message may be another one.
+func deleteMessage(ctx context.Context, a *applier, e event.Event) (Outcome, error) {
+	if a.recorded[e.ID] {
+		return Already, nil
+	}
+	counts, thread, err := a.stores.Feedback.Thread(ctx, e.Artifact, id.Thread(e.Target.ID))
+	if err != nil || thread == nil {
+		return Unknown, err
+	}
+	all, err := a.stores.Feedback.Messages(ctx, e.Artifact, thread.ID, 0, thread.Messages)
+	if err != nil {
+		return "", err
+	}
+	by := feedback.Author{Kind: feedback.Member, ID: e.Actor.ID}
+	all = slices.DeleteFunc(all, func(m feedback.Message) bool {
+		return m.Deleted || m.Author.Kind != by.Kind || m.Author.ID != by.ID || m.At.After(e.At)
+	})
+	switch {
+	case len(all) == 0 || thread.State == feedback.Deleted:
+		return Already, nil
+	case len(all) > 1:
+		return "its person wrote several messages there, and the event does not say which; delete it again", nil
+	}
+	change, err := feedback.DeleteMessage(counts, *thread, all[0], by, e.At)
+	if err != nil {
+		return "", err
+	}
+	return a.discuss(ctx, e, change)
+}
+
 // dropHeld lets go what waited in a thread when the event was written. The event does not say how much of it the member
 // saw, and what came between is let go too. So an event that the set has is not judged by the state.
 func dropHeld(ctx context.Context, a *applier, e event.Event) (Outcome, error) {
@@ -103,7 +135,7 @@ func dropHeld(ctx context.Context, a *applier, e event.Event) (Outcome, error) {
 	return a.discuss(ctx, e, feedback.Drop(counts, found, waiting))
 }
 
-// discuss commits a change of a thread. An artifact that has ended or is locked takes none, and shows nothing either.
+// discuss commits a change of a thread. An artifact that has ended or is locked takes none, and shows no thread.
 func (a *applier) discuss(ctx context.Context, e event.Event, change feedback.Change) (Outcome, error) {
 	found, missing, err := a.live(ctx, e.Artifact)
 	if found == nil {

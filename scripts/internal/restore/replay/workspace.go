@@ -119,7 +119,7 @@ func cancelDeletion(ctx context.Context, a *applier, e event.Event) (Outcome, er
 }
 
 // finishDeletion leaves the removal to the jobs of the restored set, which find it due at once and write an event of
-// their own when it is done. Where nobody asked for it in the set, it is asked for with this event.
+// their own when it is done. Where it was not asked for in the set, it is asked for with this event.
 func finishDeletion(ctx context.Context, a *applier, e event.Event) (Outcome, error) {
 	out, err := a.deleteWorkspace(ctx, e, e.At)
 	if out == Already && !a.recorded[e.ID] {

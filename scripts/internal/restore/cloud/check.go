@@ -1,0 +1,82 @@
+package cloud
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"vitrine/scripts/testkit/invariant"
+)
+
+// Check says what is not as it must be in the restored set, and fails if there is anything. Files below a delete marker
+// count as there while the switch is to come, and counters of the living set as right.
+func (r Restore) Check(ctx context.Context) error {
+	return r.going(ctx, func(w *work) error {
+		if !w.did(lastOfRun) {
+			return errors.New("the restored set is not ready: run first")
+		}
+		hidden, lost, err := w.examine(ctx)
+		if err != nil {
+			return err
+		}
+		for _, key := range lost {
+			w.sayf("I1: the bytes of %s are lost", key)
+		}
+		faults, strays := len(lost), 0
+		for _, breach := range invariant.Check(ctx, w.deployment(w.Set)) {
+			switch text := breach.Error(); {
+			case strings.HasPrefix(text, "I2: nothing leads to the "):
+				strays++
+			case !w.did(lastOfSwitch) && settledLater(text):
+			default:
+				faults++
+				w.sayf("%s", text)
+			}
+		}
+		w.sayf("%d files lie under delete markers, %d objects belong to what was published since.", len(hidden), strays)
+		if faults > 0 {
+			return fmt.Errorf("%d things are not as they must be: see above", faults)
+		}
+		w.sayf("Everything is as it must be.")
+		return nil
+	})
+}
+
+// settledLater reports whether the switch puts right what a breach names: files, which examine looks at, and counters.
+func settledLater(breach string) bool {
+	return strings.HasPrefix(breach, "I1: ") && strings.Contains(breach, "but the object has") ||
+		strings.HasPrefix(breach, "I5: ") && strings.Contains(breach, "published first")
+}
+
+// sayEnding says what waking the jobs would end at once.
+func (w *work) sayEnding(ctx context.Context) error {
+	ending := 0
+	pages := dynamodb.NewScanPaginator(w.DynamoDB, &dynamodb.ScanInput{
+		TableName: &w.Set.Core,
+		Select:    types.SelectCount,
+		FilterExpression: aws.String("sk = :meta AND begins_with(pk, :a) AND #status = :live AND #exp < :now AND " +
+			"attribute_not_exists(pin_at)"),
+		ExpressionAttributeNames: map[string]string{"#status": "status", "#exp": "exp"},
+		ExpressionAttributeValues: map[string]types.AttributeValue{
+			":meta": &types.AttributeValueMemberS{Value: "META"},
+			":a":    &types.AttributeValueMemberS{Value: "A#"},
+			":live": &types.AttributeValueMemberS{Value: "active"},
+			":now":  &types.AttributeValueMemberN{Value: fmt.Sprint(w.Clock.Now().Truncate(time.Millisecond).UnixMilli())},
+		},
+	})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return err
+		}
+		ending += int(page.Count)
+	}
+	w.sayf("People are served. The jobs still sleep: %d artifacts end at once when open --expire wakes them.", ending)
+	return nil
+}

@@ -1,0 +1,142 @@
+package cloud
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"vitrine/scripts/internal/restore/replay"
+)
+
+// journalFormat is raised when an older program could misread a journal.
+const journalFormat = 1
+
+// journal is what a restore must know to go on, to be abandoned, or to be opened. It holds no secret.
+type journal struct {
+	Format     int
+	Instant    time.Time // that the tables return to
+	Began      time.Time
+	Living     set               // what the deployment ran on
+	Set        set               // what is restored
+	Backups    map[string]string // ARNs of system backups, by the table that was deleted
+	HotLost    bool
+	Filled     bool     // the bytes come from Files
+	Context    []string // arguments of scripts/deploy
+	Exceptions []replay.Exception
+	Decided    bool
+	Done       []string
+	// Rules are the schedules that were disabled, and whether they had been enabled.
+	Rules map[string]bool
+	// Reserved is the concurrency that each function had; nil: none was reserved.
+	Reserved map[string]*int
+	Drained  time.Time // when the last function was stopped
+	Deploys  bool      // functions may name the restored set
+	Markers  []marker  // delete markers that were taken away, or are about to be
+
+	file string
+}
+
+func (j *journal) did(step string) bool { return slices.Contains(j.Done, step) }
+
+// finish records that a step is done.
+func (j *journal) finish(step string) error {
+	j.Done = append(j.Done, step)
+	return j.save()
+}
+
+// save writes the journal so that a crash leaves the old one or the new one.
+func (j *journal) save() error {
+	text, err := json.MarshalIndent(j, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(j.file), 0o700); err != nil {
+		return err
+	}
+	next, err := os.OpenFile(j.file+".next", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = next.Write(append(text, '\n'))
+	if err = errors.Join(err, next.Sync(), next.Close()); err != nil {
+		return fmt.Errorf("the journal cannot be written, so nothing more is done: %w", err)
+	}
+	return os.Rename(next.Name(), j.file)
+}
+
+// archive ends the restore: its journal gets a name that no command reads.
+func (j *journal) archive(how string) error {
+	return os.Rename(j.file, filepath.Join(filepath.Dir(j.file), fmt.Sprintf("%s-%s.json", stamp(j.Began), how)))
+}
+
+// stamp is an instant in names of tables and files.
+func stamp(t time.Time) string { return t.UTC().Format("20060102T150405Z") }
+
+func (r Restore) journalFile() string { return filepath.Join(r.Folder, "journal.json") }
+
+// open returns the restore that is under way, or nil. It refuses another instant than that one's.
+func (r Restore) open() (*work, error) {
+	text, err := os.ReadFile(r.journalFile())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	j := &journal{file: r.journalFile()}
+	if err := json.Unmarshal(text, j); err != nil {
+		return nil, fmt.Errorf("the journal %s is damaged: %w; repair it by hand, because it names what was made", j.file, err)
+	}
+	if j.Format != journalFormat {
+		return nil, fmt.Errorf("the journal %s has format %d, and this program knows %d: use the program that made it",
+			j.file, j.Format, journalFormat)
+	}
+	w := &work{r, j, new(sync.Mutex)}
+	return w, w.agree()
+}
+
+// agree takes what the operator said this time into the journal. It refuses what comes too late.
+func (w *work) agree() error {
+	if !w.At.IsZero() && !w.At.Equal(w.Instant) {
+		return fmt.Errorf("a restore to %s is under way: go on with it, or abandon it before another one begins",
+			w.Instant.Format(time.RFC3339))
+	}
+	if w.ExceptGiven {
+		decides := len(w.Except) + len(w.Exceptions) // an empty list leaves out nothing, as before
+		if w.did(replayStep) && decides > 0 && !reflect.DeepEqual(w.Except, w.Exceptions) {
+			return errors.New("what was done since the instant was applied already: abandon the restore to decide otherwise")
+		}
+		w.Exceptions, w.Decided = w.Except, true
+	}
+	if len(w.Words) > 0 {
+		w.Context = w.Words
+	}
+	if w.Filled && w.Files == nil && !w.did(fillStep) {
+		return errors.New("the restore that is under way fills a bucket: say again where its files come from")
+	}
+	return nil
+}
+
+// locked calls do while no other process works on a restore of the deployment from this folder.
+func (r Restore) locked(do func() error) error {
+	if err := os.MkdirAll(r.Folder, 0o700); err != nil {
+		return err
+	}
+	lock, err := os.OpenFile(filepath.Join(r.Folder, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return fmt.Errorf("another process restores %s: wait until it has ended", r.Name)
+	}
+	return do()
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"vitrine/scripts/internal/restore/machine"
+	"vitrine/scripts/testkit/disk"
+	"vitrine/scripts/testkit/expect"
+)
+
+// newTool returns a tool, and what it prints.
+func newTool() (t tool, out, complaints *bytes.Buffer) {
+	out, complaints = &bytes.Buffer{}, &bytes.Buffer{}
+	return tool{out, complaints, time.Now}, out, complaints
+}
+
+func TestCommandLinesThatAreRefused(t *testing.T) {
+	for says, line := range map[string]string{
+		"say what to do":            "",
+		"list the forms":            "undo --data n",
+		"name the copy":             "plan --data n",
+		"name the new data folder":  "run --from c",
+		"names a deployment in AWS": "run prod --from c --at 2026-01-31T10:00:00Z",
+		"are for AWS":               "run --from c --data n --at 2026-01-31T10:00:00Z",
+		"goes on with what run":     "switch --data n --except f",
+		"is for open":               "switch --data n --expire",
+		"is no option":              "check one two",
+		"holds no copy":             "plan --from nowhere --data n",
+		"is no restore":             "abandon --data nowhere",
+		"-nonsense":                 "plan --nonsense",
+		"invalid value":             "plan prod --at yesterday",
+		"name one artifact":         "artifact --from c",
+		"is no id of a workspace":   "workspace x --from c",
+	} {
+		tool, _, complaints := newTool()
+		if code := run(t.Context(), strings.Fields(line), tool); code != 1 || !strings.Contains(complaints.String(), says) {
+			t.Errorf("%q exits with %d and says %q, want %q", line, code, complaints, says)
+		}
+	}
+}
+
+func TestHelpListsTheForms(t *testing.T) {
+	tool, _, complaints := newTool()
+	if code := run(t.Context(), []string{"--help"}, tool); code != 0 {
+		t.Errorf("exit %d", code)
+	}
+	expect.Has(t, "the help", complaints.String(), "scripts/restore artifact|workspace ID", "In AWS:", "-living")
+}
+
+func TestOptionsMakeARestore(t *testing.T) {
+	folder := t.TempDir()
+	disk.Write(t, folder, map[string]string{
+		"c/copy.json": `{"format": 1, "at": "2026-01-31T10:00:00Z"}`,
+		"none.json":   "[]",
+	})
+	tool, _, _ := newTool()
+	o, err := parse([]string{"plan", "--from", filepath.Join(folder, "c"), "--except", filepath.Join(folder, "none.json"),
+		"--data", "n"}, tool)
+	expect.OK(t, err)
+	got, err := o.restore(t.Context())
+	expect.OK(t, err)
+	r, _ := got.(machine.Restore)
+	if !r.ExceptGiven || r.Except == nil || filepath.Base(r.Living) != ".vitrine" || r.Data != "n" || r.From.At.Year() != 2026 {
+		t.Errorf("got %+v", r)
+	}
+}

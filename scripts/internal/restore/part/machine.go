@@ -1,0 +1,153 @@
+package part
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"vitrine/scripts/internal/backup/copies"
+	"vitrine/scripts/local/engines"
+	"vitrine/scripts/local/folder"
+	"vitrine/scripts/testkit/invariant"
+	"vitrine/shared/platform/async"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/tree"
+)
+
+// machine opens a copy and a living data folder of one machine.
+type machine struct {
+	Options
+	copy    copies.Copy
+	out     io.Writer
+	endings []func() error
+}
+
+// Ports of the engines of a stack, counted from its base.
+const (
+	dynamoDBOffset = 11
+	s3Offset       = 12
+)
+
+// open returns the restore. close ends what it started, whether it succeeds or not.
+func (m *machine) open(ctx context.Context) (Restore, error) {
+	living, alone, err := m.living(ctx)
+	if err != nil {
+		return Restore{}, err
+	}
+	saved, err := m.saved(ctx)
+	if err != nil {
+		return Restore{}, err
+	}
+	objects, err := m.objects()
+	if err != nil {
+		return Restore{}, err
+	}
+	to := m.deployment(living)
+	r := Restore{
+		From:    m.deployment(saved),
+		To:      to,
+		Instant: m.copy.At,
+		Now:     time.Now,
+		Out:     m.out,
+		Wait:    async.Sleep,
+		Bytes: Copy{
+			Versions: Versions{S3: to.S3, Bucket: to.Bucket},
+			Object: func(key string) (Copied, bool) {
+				o, ok := objects[key]
+				return o, ok
+			},
+		},
+	}
+	if alone {
+		r.Wait = waiting
+	}
+	return r, nil
+}
+
+// objects returns the objects of the copy by their keys.
+func (m *machine) objects() (map[string]Copied, error) {
+	all := map[string]Copied{}
+	for _, o := range m.copy.Objects {
+		sum, ok := tree.ParseDigest(o.SHA256)
+		if !ok {
+			return nil, fmt.Errorf("the copy does not tell the digest of %s: use another copy", o.Key)
+		}
+		all[o.Key] = Copied{
+			File:        m.copy.ObjectFile(o.Key),
+			ContentType: o.ContentType,
+			SHA256:      sum,
+		}
+	}
+	return all, nil
+}
+
+// living returns the engines of the stack on the data folder. If none runs, it locks the folder and starts engines
+// there, alone.
+func (m *machine) living(ctx context.Context) (e *engines.Engines, alone bool, err error) {
+	lock, err := folder.Take(m.Data, folder.User{PID: os.Getpid()})
+	if used, ok := errors.AsType[*folder.InUseError](err); ok {
+		base := used.By.Base
+		if m.Base != 0 {
+			base = m.Base
+		}
+		if base == 0 {
+			return nil, false, fmt.Errorf("process %d uses %s and does not tell its ports: name them with --ports, or stop it",
+				used.By.PID, m.Data)
+		}
+		e, err = engines.At(engines.Options{DynamoDBPort: base + dynamoDBOffset, S3Port: base + s3Offset})
+		return e, false, err
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	m.endings = append(m.endings, lock.Release)
+	e, err = engines.Start(ctx, engines.Options{Dir: m.Data, Own: true, Log: io.Discard})
+	if err == nil {
+		m.endings = append(m.endings, e.Close)
+	}
+	return e, true, err
+}
+
+// saved returns engines on the tables of the copy, in a folder of their own, because an engine writes to what it opens.
+func (m *machine) saved(ctx context.Context) (*engines.Engines, error) {
+	scratch, err := os.MkdirTemp("", "vitrine-restore-")
+	if err != nil {
+		return nil, err
+	}
+	m.endings = append(m.endings, func() error { return os.RemoveAll(scratch) })
+	if err := copies.Snapshot(ctx, m.copy.Dir, filepath.Join(scratch, filepath.Base(m.copy.Database()))); err != nil {
+		return nil, fmt.Errorf("the tables of the copy cannot be read: %w: use another copy", err)
+	}
+	e, err := engines.Start(ctx, engines.Options{Dir: scratch, Own: true, Log: io.Discard})
+	if err == nil {
+		m.endings = append(m.endings, e.Close)
+	}
+	return e, err
+}
+
+func (m *machine) deployment(e *engines.Engines) invariant.Deployment {
+	return invariant.Deployment{
+		DynamoDB: dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = &e.DynamoDB }),
+		Tables:   m.copy.Tables,
+		S3:       s3.NewFromConfig(e.AWS(), func(o *s3.Options) { o.BaseEndpoint, o.UsePathStyle = &e.S3, true }),
+		Bucket:   e.Bucket,
+		Limits:   limits.Default(),
+	}
+}
+
+// close ends what open started, the last first.
+func (m *machine) close() error {
+	var failed []error
+	for _, end := range slices.Backward(m.endings) {
+		failed = append(failed, end())
+	}
+	return errors.Join(failed...)
+}
