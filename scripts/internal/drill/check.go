@@ -123,7 +123,7 @@ func (o outcome) person(ctx context.Context, w *worker) (wrong []error) {
 	token := old.agent
 	wrong = status(ctx, token, "the old access token of a member", token.At.APIURL+"/v1/web/workspace",
 		http.StatusUnauthorized)
-	again, err := signIn(ctx, w.anyone, old.email)
+	again, err := signInAgain(ctx, w.anyone, old.email)
 	if err != nil {
 		return append(wrong, err)
 	}
@@ -170,7 +170,7 @@ func (o outcome) claimable(ctx context.Context, w *worker) []error {
 		if a.claimToken == "" || !spared(a.claimed) || !a.key.made.by(o.instant) {
 			continue
 		}
-		p, err := signIn(ctx, w.anyone, fmt.Sprintf("owner-of-%s@example.org", a.workspace))
+		p, err := signInAgain(ctx, w.anyone, fmt.Sprintf("owner-of-%s@example.org", a.workspace))
 		if err == nil {
 			err = ask(ctx, p.agent, nil, "POST", "/v1/ephemeral/claim", contract.ClaimRequest{ClaimToken: a.claimToken})
 		}
