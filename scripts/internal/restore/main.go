@@ -60,7 +60,7 @@ func (t tool) do(ctx context.Context, args []string) error {
 
 // restore is a big restore, on one machine or in AWS. Each step can be interrupted and taken again.
 type restore interface {
-	// Plan says what Run would do and changes nothing.
+	// Plan says what Run would do, without a change.
 	Plan(ctx context.Context) error
 	// Run makes the restored set beside the living one.
 	Run(ctx context.Context) error

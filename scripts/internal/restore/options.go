@@ -33,7 +33,8 @@ const usage = `Usage, on one machine:
   scripts/restore open --data NEW [--expire]
   scripts/restore artifact|workspace ID --from COPY [--data DIR] [--ports BASE] [--plan]
 In AWS:
-  scripts/restore plan|run NAME --at TIME [--except FILE] [--bucket BUCKET --files s3://BUCKET|COPY] [-- -c NAME=VALUE …]
+  scripts/restore plan|run NAME --at TIME [--except FILE] [--bucket BUCKET --files s3://BUCKET|COPY]
+    [-- -c NAME=VALUE …]
   scripts/restore check|switch|abandon NAME
   scripts/restore open NAME [--expire]
 `
@@ -67,7 +68,8 @@ func parse(args []string, t tool) (options, error) {
 		return o, err
 	}
 	if len(words) == 0 || commands[words[0]].do == nil {
-		return o, errors.New("say what to do: plan, run, check, switch, open, abandon, artifact or workspace (--help lists the forms)")
+		return o, errors.New("say what to do: plan, run, check, switch, open, abandon, artifact or workspace " +
+			"(--help lists the forms)")
 	}
 	o.command, o.words = words[0], rest
 	if len(words) == 2 {
@@ -108,7 +110,7 @@ func (o options) check(begins bool) error {
 		return fmt.Errorf("%s names a deployment in AWS, and --from, --data and --living are for one machine", o.name)
 	case !aws && (!o.at.IsZero() || len(o.words) > 0 || o.bucket != "" || o.files != ""):
 		return errors.New("--at, --bucket, --files and words after -- are for AWS: name the deployment")
-	case !begins && (o.from != "" || o.living != "" || o.except != "" || !o.at.IsZero() || o.bucket != "" || o.files != ""):
+	case !begins && (o.from+o.living+o.except+o.bucket+o.files != "" || !o.at.IsZero()):
 		return fmt.Errorf("%s goes on with what run was told: it takes no --from, --living, --at, --except, --bucket and "+
 			"--files", o.command)
 	case o.expire && o.command != "open":

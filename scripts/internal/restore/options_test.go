@@ -21,7 +21,7 @@ func newTool() (t tool, out, complaints *bytes.Buffer) {
 func TestCommandLinesThatAreRefused(t *testing.T) {
 	for says, line := range map[string]string{
 		"say what to do":            "",
-		"list the forms":            "undo --data n",
+		"lists the forms":           "undo --data n",
 		"name the copy":             "plan --data n",
 		"name the new data folder":  "run --from c",
 		"names a deployment in AWS": "run prod --from c --at 2026-01-31T10:00:00Z",
@@ -64,7 +64,8 @@ func TestOptionsMakeARestore(t *testing.T) {
 	got, err := o.restore(t.Context())
 	expect.OK(t, err)
 	r, _ := got.(machine.Restore)
-	if !r.ExceptGiven || r.Except == nil || filepath.Base(r.Living) != ".vitrine" || r.Data != "n" || r.From.At.Year() != 2026 {
+	if !r.ExceptGiven || r.Except == nil || filepath.Base(r.Living) != ".vitrine" || r.Data != "n" ||
+		r.From.At.Year() != 2026 {
 		t.Errorf("got %+v", r)
 	}
 }

@@ -45,7 +45,7 @@ type Journal struct {
 	Except json.RawMessage `json:"except,omitempty"`
 	// Done names the steps of run that have ended.
 	Done []string `json:"done,omitempty"`
-	// Base is the base of the ports of the living stack; 0 if nothing tells it.
+	// Base is the base of the ports of the living stack; 0 if it is unknown.
 	Base       int       `json:"base,omitempty"`
 	SwitchedAt time.Time `json:"switched_at,omitzero"`
 	OpenedAt   time.Time `json:"opened_at,omitzero"`

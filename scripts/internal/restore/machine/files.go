@@ -38,8 +38,8 @@ func (r Restore) copyTables(folder string) error {
 		return err
 	}
 	if got := hex.EncodeToString(sum.Sum(nil)); got != r.From.DatabaseFile.SHA256 {
-		return fmt.Errorf("the tables in %s are damaged: they have the SHA-256 %s, the copy was made with %s: use another copy",
-			r.From.Dir, got, r.From.DatabaseFile.SHA256)
+		return fmt.Errorf("the tables in %s are damaged: they have the SHA-256 %s, the copy was made with %s: use another "+
+			"copy", r.From.Dir, got, r.From.DatabaseFile.SHA256)
 	}
 	return nil
 }

@@ -80,7 +80,7 @@ func (r Restore) finish(do func(*work) error) error {
 	return errors.Join(do(w), w.close())
 }
 
-// Switch makes the new folder the one that serves: nothing may run on the living one any more. It applies what was
+// Switch makes the new folder the one that serves. It refuses while a stack runs on the living one. It applies what was
 // done since the run.
 func (r Restore) Switch(ctx context.Context) error {
 	j, err := r.read()
@@ -192,7 +192,7 @@ func (r Restore) Open(ctx context.Context, expire bool) error {
 	})
 }
 
-// Abandon deletes the new folder, unless somebody has worked in it.
+// Abandon deletes the new folder, unless there are events of after the switch in it.
 func (r Restore) Abandon(ctx context.Context) error {
 	return r.finish(func(w *work) error {
 		if w.journal.State == journal.Open {

@@ -122,7 +122,7 @@ func (w *work) claimLiving() (err error) {
 	return err
 }
 
-// openClaim opens the claim of a living folder, and nothing where there is none.
+// openClaim opens the claim of a living folder; nil where there is none.
 func openClaim(living string, flag int) (*os.File, error) {
 	file, err := os.OpenFile(filepath.Join(living, claimName), flag, 0o600)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -137,7 +137,7 @@ func openClaim(living string, flag int) (*os.File, error) {
 // unclaimed refuses a living folder that another restore is to replace.
 func (r Restore) unclaimed(claim *os.File) error {
 	err := syscall.Flock(int(claim.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	text, _ := os.ReadFile(claim.Name()) // as nothing else
+	text, _ := os.ReadFile(claim.Name()) // an empty claim is of no restore
 	other := strings.TrimSpace(string(text))
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		return fmt.Errorf("another restore of %s is running, into %s: wait until it ends", r.Living, other)
@@ -160,7 +160,7 @@ func (w *work) open(ctx context.Context) (err error) {
 	return err
 }
 
-// deployment returns the tables and the bucket of engines. Limits may have been off, which nothing tells, so no
+// deployment returns the tables and the bucket of engines. Limits may have been off, which is stored nowhere, so no
 // allowance is checked.
 func (w *work) deployment(e *engines.Engines) invariant.Deployment {
 	numbers := limits.Default()
@@ -226,9 +226,9 @@ func (r Restore) haveRoom() error {
 	return nil
 }
 
-// baseOf returns the base of the ports of the stack that has a folder, or had it last; 0 if nothing tells it.
+// baseOf returns the base of the ports of the stack that has a folder, or had it last; 0 if it is unknown.
 func baseOf(living string) (base int) {
-	text, _ := os.ReadFile(filepath.Join(living, "lock")) // a lost folder tells nothing
+	text, _ := os.ReadFile(filepath.Join(living, "lock")) // a lost folder has none
 	var pid int
 	_, _ = fmt.Sscan(string(text), &pid, &base)
 	return base

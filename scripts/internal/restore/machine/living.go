@@ -33,8 +33,8 @@ type past struct {
 
 type values = map[string]types.AttributeValue
 
-// readLiving reads the living folder, whether a stack runs on it or not. known is the set of the copy, by which a folder
-// of another deployment is recognised.
+// readLiving reads the living folder, whether a stack runs on it or not. known is the set of the copy, by which a
+// folder of another deployment is recognised.
 func (w *work) readLiving(ctx context.Context, known invariant.Deployment) (p past, err error) {
 	err = w.withTables(ctx, w.Living, func(living invariant.Deployment) error {
 		if p.gap, err = w.complete(ctx, living); err != nil || p.gap != "" {
@@ -97,7 +97,7 @@ func (w *work) withEngines(ctx context.Context, folder string, use func(invarian
 	return use(w.deployment(e))
 }
 
-// complete returns why the tables tell nothing, and an error if they are those of another program.
+// complete returns why the tables do not tell the events, and an error if they are those of another program.
 func (w *work) complete(ctx context.Context, living invariant.Deployment) (gap string, err error) {
 	for _, table := range []string{living.Tables.Core, living.Tables.Events, living.Tables.Hot} {
 		out, err := living.DynamoDB.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &table})
@@ -180,7 +180,7 @@ func usedOnce(ctx context.Context, living invariant.Deployment) (used []values, 
 	return used, nil
 }
 
-// carry stores in the set what was used since the copy, so that nobody uses it again.
+// carry stores in the set what was used since the copy, so that it is refused again.
 func (w *work) carry(ctx context.Context, used []values) error {
 	for _, i := range used {
 		_, err := w.set.DynamoDB.PutItem(ctx, &dynamodb.PutItemInput{TableName: &w.set.Tables.Hot, Item: i})
@@ -221,8 +221,8 @@ func (w *work) ours(ctx context.Context, living, known invariant.Deployment) err
 	if workspaces == 0 {
 		return nil
 	}
-	return fmt.Errorf("the data in %s is of another deployment than the copy: name the right folder with --living, or one "+
-		"that does not exist if it is lost", w.Living)
+	return fmt.Errorf("the data in %s is of another deployment than the copy: name the right folder with --living, or "+
+		"one that does not exist if it is lost", w.Living)
 }
 
 func text(v types.AttributeValue) string {

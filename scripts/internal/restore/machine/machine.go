@@ -1,5 +1,5 @@
-// Package machine restores a copy of one machine into a new data folder, step by step. The living data folder, which the
-// new one is to replace, is only read.
+// Package machine restores a copy of one machine into a new data folder, step by step. The living data folder, which
+// the new one is to replace, is only read.
 package machine
 
 import (
@@ -32,7 +32,7 @@ type Restore struct {
 	Middleware []func(*middleware.Stack) error
 }
 
-// ErrLeft means that a restored set has breaches that nothing repairs. They were listed.
+// ErrLeft means that a restored set has breaches that cannot be repaired. They were listed.
 var ErrLeft = errors.New("not everything is whole")
 
 // Run makes the new data folder. It may stop anywhere and be run again, with the same copy; it goes on then. After it

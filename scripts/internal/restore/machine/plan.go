@@ -15,7 +15,7 @@ import (
 	"vitrine/scripts/testkit/invariant"
 )
 
-// Plan says what Run would do, and refuses what it would refuse. It changes nothing.
+// Plan says what Run would do, and refuses what it would refuse. It leaves both folders as they are.
 func (r Restore) Plan(ctx context.Context) error {
 	r, err := r.absolute()
 	if err != nil {

@@ -17,7 +17,7 @@ func (w *work) instant() time.Time {
 	return w.From.At
 }
 
-// replay does again what was done since the instant, or closes what may have been closed where nothing tells.
+// replay does again what was done since the instant, or closes what may have been closed where events are missing.
 func (w *work) replay(ctx context.Context) error {
 	past, err := w.readLiving(ctx, w.set)
 	if err != nil {

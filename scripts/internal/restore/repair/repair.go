@@ -28,7 +28,7 @@ type Set struct {
 }
 
 // Repair repairs what it can, and returns what is left: one error for each breach of an invariant. It may stop anywhere
-// and be called again. Nothing else may write meanwhile.
+// and be called again. No other process may write meanwhile.
 func (s Set) Repair(ctx context.Context) ([]error, error) {
 	steps := []func(context.Context, invariant.Damage) error{
 		s.dropSessions, // first, because the objects of a session that is pending again belong to it
@@ -46,8 +46,8 @@ func (s Set) Repair(ctx context.Context) ([]error, error) {
 	return invariant.Check(ctx, s.Deployment), nil
 }
 
-// DropTorn takes back finalizations whose revisions are missing. It comes before anything is done again, because what was
-// done later hides them: an artifact that is deleted again names no draft.
+// DropTorn takes back finalizations whose revisions are missing. It comes before events are done again, because what
+// was done later hides them: an artifact that is deleted again names no draft.
 func (s Set) DropTorn(ctx context.Context) error {
 	found, err := invariant.Find(ctx, s.Deployment)
 	if err != nil {
@@ -155,7 +155,7 @@ func (s Set) addReferences(ctx context.Context, found invariant.Damage) error {
 	return nil
 }
 
-// removeObjects removes objects that nothing leads to. The copy still has them.
+// removeObjects removes objects that no item leads to. The copy still has them.
 func (s Set) removeObjects(ctx context.Context, found invariant.Damage) error {
 	for _, key := range found.Objects {
 		if _, err := s.S3.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &s.Bucket, Key: &key}); err != nil {
@@ -168,7 +168,7 @@ func (s Set) removeObjects(ctx context.Context, found invariant.Damage) error {
 
 func (s Set) say(format string, args ...any) { fmt.Fprintf(s.Out, format+"\n", args...) }
 
-// count says what was done to n things; nothing if there were none.
+// count says what was done to n things, if there were any.
 func (s Set) count(n int, what string) {
 	if n > 0 {
 		s.say("%d %s", n, what)

@@ -3,6 +3,7 @@ package repair
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -136,7 +137,7 @@ func TestABundleWithoutItsArchiveIsMadeAgain(t *testing.T) {
 	g := e.NewAgent(t)
 	p := harness.PublishPage(t, g, "words")
 	e.RunJobs(t)
-	key := "b/" + string(harness.TokenOf(t, g).Workspace) + "/" + string(p.ArtifactID) + "/" + string(p.RevisionID) + ".zip"
+	key := fmt.Sprintf("b/%s/%s/%s.zip", harness.TokenOf(t, g).Workspace, p.ArtifactID, p.RevisionID)
 	remove := &s3.DeleteObjectInput{Bucket: &e.Options.Engines.Bucket, Key: &key}
 	harness.Must(e.S3.DeleteObject(t.Context(), remove))(t)
 	for range 2 {
