@@ -277,11 +277,17 @@ type started struct {
 // letIn lets an agent in by its code.
 func (w *world) letIn(r contract.RegisteredAgent) contract.RegisteredAgent {
 	w.t.Helper()
+	w.confirm(r)
+	w.Token(w.t, harness.ClaimGrant(r.ClaimToken))
+	return r
+}
+
+// confirm types the code of an agent, which has not asked for its token yet.
+func (w *world) confirm(r contract.RegisteredAgent) {
+	w.t.Helper()
 	s := w.StartClaim(w.t, r)
 	page := w.browser.OpenAgentLink(w.t, s.Claim.VerificationURI)
 	harness.WantPage(w.t, "the code", w.browser.EnterAgentCode(w.t, page, s.Claim.UserCode), 200, "")
-	w.Token(w.t, harness.ClaimGrant(r.ClaimToken))
-	return r
 }
 
 func TestWhatIsDoneAgainLeavesWhatItLeftAtFirst(t *testing.T) {

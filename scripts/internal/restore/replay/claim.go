@@ -59,7 +59,8 @@ func (a *applier) move(ctx context.Context, e event.Event, to workspace.Workspac
 		At:           e.At,
 		Events:       []event.Event{e},
 	}
-	if completed, ok := a.plan.together[e.ID]; ok {
+	completed, agent := a.plan.together[e.ID]
+	if agent {
 		_, r, err := a.stores.Registrations.ByClaimToken(ctx, t.Public)
 		if err != nil {
 			return "", err
@@ -75,11 +76,13 @@ func (a *applier) move(ctx context.Context, e event.Event, to workspace.Workspac
 	out, err := a.commit(ctx, e, func() error { return a.stores.Claims.Move(ctx, m) })
 	if errors.Is(err, claim.ErrGone) && m.Attempt > 0 {
 		m.Attempt = 0
-		a.report.say("the agent of workspace %s has to register again: its claim is not in the restored set", m.Source)
 		out, err = a.commit(ctx, e, func() error { return a.stores.Claims.Move(ctx, m) })
 	}
 	if errors.Is(err, claim.ErrGone) {
 		return a.keepSource(ctx, m.Source, "its claim token is no longer valid in the restored set")
+	}
+	if agent && m.Attempt == 0 && out == Applied {
+		a.report.say("the agent of workspace %s has to register again: what it asked is not in the restored set", m.Source)
 	}
 	return out, err
 }

@@ -14,6 +14,7 @@ import (
 	"vitrine/scripts/testkit/expect"
 	"vitrine/scripts/testkit/invariant"
 	"vitrine/scripts/testkit/tables"
+	"vitrine/shared/adapter/chaos"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
@@ -147,9 +148,12 @@ cannot be told from events: 2 events
 	}
 }
 
+// TestManyEventsAreCopiedOnce also has the database answer a part of what was asked, as it does under load.
 func TestManyEventsAreCopiedOnce(t *testing.T) {
 	t.Parallel()
-	living := tables.New(t)
+	faults := chaos.For(t)
+	faults.On("BatchGetItem").Nth(3).Times(20).Unprocessed(7)
+	living := tables.New(t, faults.Add)
 	set := invariant.Deployment{DynamoDB: living.DB, Tables: living.Names, Limits: limits.Default()}
 	all := made(noon, 230, event.KeyCreated, event.BySystem())
 	all = append(all, made(noon, 130, event.ArtifactDeleted, event.BySystem())...)

@@ -220,6 +220,34 @@ func (w *world) memberID() id.Member {
 	return ""
 }
 
+// TestAnAgentIsNotLetInByAnAttemptThatTheSetDoesNotHave also wants its contents claimed, which needs no attempt. The set
+// has none, or another one than the person confirmed.
+func TestAnAgentIsNotLetInByAnAttemptThatTheSetDoesNotHave(t *testing.T) {
+	t.Parallel()
+	for name, before := range map[string]func(w *world, r contract.RegisteredAgent){
+		"none":    func(*world, contract.RegisteredAgent) {},
+		"another": func(w *world, r contract.RegisteredAgent) { w.StartClaim(t, r) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			r := w.RegisterAgent(t)
+			before(w, r)
+			w.Clock.Advance(limits.AttemptLife)
+			w.copyNow()
+			w.confirm(r)
+			set := w.restored(nil)
+			report := w.apply(set, w.plan())
+			expect.Has(t, "the report", strings.Join(report.Lines, "\n"), "has to register again")
+			if outcome(report, event.WorkspaceClaimed, replay.Applied) != 1 {
+				t.Errorf("%v, want the contents claimed", report.Lines)
+			}
+			now := w.texts(set.Tables)["REG#"+string(r.RegistrationID)+" R"]
+			expect.Lacks(t, "the registration", now, string(w.member.Workspace))
+			w.wantSound(set)
+		})
+	}
+}
+
 func TestAMessageIsDeletedAgainIfItIsCertainWhich(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
