@@ -26,7 +26,7 @@ type crowd struct {
 	made    atomic.Int64 // artifacts
 	allowed atomic.Int64
 	working sync.WaitGroup
-	end     context.CancelFunc // nil: nobody works
+	end     context.CancelFunc // nil: they have not begun
 }
 
 func newCrowd(random *rand.Rand, size int) *crowd {

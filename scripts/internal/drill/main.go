@@ -1,5 +1,5 @@
-// Command drill loses data on purpose and brings it back from a copy: agents and people work on a stack, a copy is taken
-// meanwhile, something is destroyed, and what the copy promises is asked for on the restored stack.
+// Command drill loses data on purpose and brings it back from a copy: agents and people work on a stack while a copy is
+// taken, something is destroyed, and what the copy promises is asked for on the restored stack.
 package main
 
 import (
@@ -108,8 +108,8 @@ func drill(ctx context.Context, o options, out io.Writer) error {
 			return err
 		}
 	}
-	fmt.Fprintf(out, "%d rounds: nothing acknowledged before a copy is lost; since a copy at worst %d publications in %.1f s\n",
-		len(rounds), worst.publications, worst.window.Seconds())
+	fmt.Fprintf(out, "%d rounds: nothing acknowledged before a copy is lost; since a copy at worst %d publications in "+
+		"%.1f s\n", len(rounds), worst.publications, worst.window.Seconds())
 	return os.Remove(folder)
 }
 
@@ -134,8 +134,8 @@ func (o options) plan(folder string) (rounds []*round) {
 }
 
 func header(out io.Writer) {
-	fmt.Fprintf(out, "%-20s %-13s %9s %6s %6s %6s %7s %7s %7s %6s %7s\n", "seed", "destroyed", "artifacts", "kept", "ended",
-		"since", "copy s", "back s", "switch", "lost", "window")
+	fmt.Fprintf(out, "%-20s %-13s %9s %6s %6s %6s %7s %7s %7s %6s %7s\n", "seed", "destroyed", "artifacts", "kept",
+		"ended", "since", "copy s", "back s", "switch", "lost", "window")
 }
 
 // print prints the figures of a round as a line.

@@ -82,8 +82,8 @@ func tearTables(ctx context.Context, d invariant.Deployment, instant time.Time) 
 	return err
 }
 
-// recentDrafts returns the drafts of a moment that their artifacts name. Where a later write of the same table is there,
-// its earlier ones are.
+// recentDrafts returns the drafts of a moment that their artifacts name. Where a table has a later write, it has the
+// earlier ones.
 func recentDrafts(ctx context.Context, d invariant.Deployment, instant time.Time) ([]item, error) {
 	named := map[string]bool{}
 	drafts, err := found(ctx, d, d.Tables.Core, func(i item) bool {
