@@ -52,9 +52,11 @@ Each round starts a stack in a folder of its own, lets agents and people publish
 delete, takes a copy meanwhile, destroys something, restores the copy and asks for everything that was acknowledged. It
 ends with an error at the first round that lost anything, whose folder stays.
 
-In AWS the same is done with the commands of scripts/restore, which a schedule of the operator's runs in a task of its
-own: "scripts/restore run NAME --at T" makes tables with the names NAME-restore-drill-*, "check" tells what is wrong,
-and "abandon" deletes them. Give the role of that task rights on these names alone.
+In AWS a drill is a task of the operator's scheduler that runs the commands of a restore without the switch:
+"scripts/restore plan NAME --at T", then "run", which makes tables with the names NAME-restore-* and disables the
+schedules of the jobs, then "check", which fails if anything is not whole, then "abandon", which deletes those tables and
+enables the schedules again. Give the role of that task rights on tables with these names and on these schedules, and
+nothing else that changes the deployment. While a drill has tables, a real restore is refused: abandon it first.
 `
 
 // parse reads the command line.
