@@ -11,8 +11,8 @@ import (
 	"vitrine/shared/platform/contract"
 )
 
-// outcome is what a restore promises: everything acknowledged before the instant of the copy, and, where the events of
-// the time since were there, nothing of what was ended since.
+// outcome is what a restore promises: everything acknowledged before the instant of the copy, without what was ended
+// since, where the events of that time were there.
 type outcome struct {
 	instant time.Time
 	events  bool
@@ -21,7 +21,7 @@ type outcome struct {
 // holds reports whether an action has to show in what was restored.
 func (o outcome) holds(m mark) bool { return m.by(o.instant) || o.events && m.done() }
 
-// spared reports whether nobody tried an action, so that its effect must not show.
+// spared reports whether an action was never tried, so that its effect must not show.
 func spared(m mark) bool { return !m.done() && !m.unknown }
 
 // check reads what a worker was told, and returns every difference.
@@ -67,7 +67,8 @@ func opens(ctx context.Context, g *wire.Agent, a *artifact, r revision) (wrong [
 	if err != nil {
 		return []error{err}
 	}
-	for name, want := range map[string]string{at.String(): r.text, at.JoinPath("..", same.Path).String(): string(same.Body)} {
+	wanted := map[string]string{at.String(): r.text, at.JoinPath("..", same.Path).String(): string(same.Body)}
+	for name, want := range wanted {
 		what := fmt.Sprintf("%s, published at %s,", a.id, r.published.at.Format(time.TimeOnly))
 		got, err := g.Do(ctx, "GET", name, nil)
 		switch {
@@ -123,7 +124,7 @@ func (o outcome) person(ctx context.Context, w *worker) (wrong []error) {
 	token := old.agent
 	wrong = status(ctx, token, "the old access token of a member", token.At.APIURL+"/v1/web/workspace",
 		http.StatusUnauthorized)
-	again, err := signIn(ctx, w.anyone, old.email)
+	again, err := signInAgain(ctx, w.anyone, old.email)
 	if err != nil {
 		return append(wrong, err)
 	}
@@ -163,14 +164,14 @@ func (o outcome) owned(ctx context.Context, a *account, p *person) (wrong []erro
 	return wrong
 }
 
-// claimable lets a new person claim the newest workspace of a worker that nobody has claimed, which needs its token.
+// claimable lets a new person claim the newest unclaimed workspace of a worker, which needs its token.
 func (o outcome) claimable(ctx context.Context, w *worker) []error {
 	for n := len(w.accounts) - 1; n >= 0; n-- {
 		a := w.accounts[n]
 		if a.claimToken == "" || !spared(a.claimed) || !a.key.made.by(o.instant) {
 			continue
 		}
-		p, err := signIn(ctx, w.anyone, fmt.Sprintf("owner-of-%s@example.org", a.workspace))
+		p, err := signInAgain(ctx, w.anyone, fmt.Sprintf("owner-of-%s@example.org", a.workspace))
 		if err == nil {
 			err = ask(ctx, p.agent, nil, "POST", "/v1/ephemeral/claim", contract.ClaimRequest{ClaimToken: a.claimToken})
 		}

@@ -34,8 +34,8 @@ const (
 	maxPause       = 20 * time.Millisecond
 )
 
-// errNothing says that a step found nothing to act on.
-var errNothing = errors.New("nothing to act on")
+// errNone says that a step had no object.
+var errNone = errors.New("no object to act on")
 
 func newHTTP() *http.Client {
 	return &http.Client{
@@ -58,7 +58,7 @@ func (w *worker) work(ctx context.Context, api string) {
 		if err == nil {
 			continue
 		}
-		if !errors.Is(err, errNothing) {
+		if !errors.Is(err, errNone) {
 			w.failed++
 		}
 		select {
@@ -144,7 +144,7 @@ func (w *worker) step(ctx context.Context) error {
 func (w *worker) onArtifact(ctx context.Context, act func(context.Context, *artifact) error) error {
 	live := slices.DeleteFunc(slices.Clone(w.current.artifacts), func(a *artifact) bool { return !a.usable() })
 	if len(live) == 0 {
-		return errNothing
+		return errNone
 	}
 	return act(ctx, live[w.random.IntN(len(live))])
 }
@@ -163,7 +163,7 @@ func (w *worker) files() []wire.File {
 
 func (w *worker) publish(ctx context.Context, of *account) error {
 	if !w.permit() {
-		return errNothing
+		return errNone
 	}
 	return w.put(ctx, of)
 }
@@ -228,7 +228,7 @@ func (w *worker) remove(ctx context.Context, a *artifact) error {
 	all := w.current.artifacts
 	deleted := len(slices.DeleteFunc(slices.Clone(all), (*artifact).usable))
 	if deleted >= (len(all)+3)/4 {
-		return errNothing
+		return errNone
 	}
 	return w.erase(ctx, a)
 }
@@ -267,7 +267,7 @@ func (w *worker) unshare(ctx context.Context, a *artifact) error {
 			return err
 		}
 	}
-	return errNothing
+	return errNone
 }
 
 // hide makes the artifact private, which ends all of its links.

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"vitrine/scripts/testkit/parallel"
+	"golang.org/x/sync/errgroup"
+
 	"vitrine/shared/adapter/chaos"
 )
 
@@ -24,7 +26,7 @@ type crowd struct {
 	made    atomic.Int64 // artifacts
 	allowed atomic.Int64
 	working sync.WaitGroup
-	end     context.CancelFunc // nil: nobody works
+	end     context.CancelFunc // nil: they have not begun
 }
 
 func newCrowd(random *rand.Rand, size int) *crowd {
@@ -83,17 +85,18 @@ func (c *crowd) allow(ctx context.Context, n int) error {
 	return nil
 }
 
-// each calls do for every worker, some at a time, and returns what went wrong.
-func (c *crowd) each(do func(*worker) []error) []error {
-	var lock sync.Mutex
-	var wrong []error
-	parallel.Do(len(c.workers), func(n int) {
-		found := do(c.workers[n])
-		lock.Lock()
-		defer lock.Unlock()
-		wrong = append(wrong, found...)
-	})
-	return wrong
+// each calls do for every worker, few at a time, and returns what went wrong.
+func (c *crowd) each(do func(*worker) []error) (wrong []error) {
+	found := make([][]error, len(c.workers))
+	var group errgroup.Group
+	group.SetLimit(minWorkers)
+	for n, w := range c.workers {
+		group.Go(func() error {
+			found[n] = do(w)
+			return nil
+		})
+	}
+	return append(slices.Concat(found...), group.Wait())
 }
 
 // newFaults makes a share of all AWS calls of the hosts fail: before they are sent, or after they took effect.

@@ -21,7 +21,7 @@ import (
 type destruction struct {
 	name    string
 	events  bool                                // they survive
-	destroy func(context.Context, *round) error // nil: nothing
+	destroy func(context.Context, *round) error // nil: all of it stays
 }
 
 // destructions are the kinds of rounds, which take turns.

@@ -1,5 +1,5 @@
-// Command drill loses data on purpose and brings it back from a copy: agents and people work on a stack, a copy is taken
-// meanwhile, something is destroyed, and what the copy promises is asked for on the restored stack.
+// Command drill loses data on purpose and brings it back from a copy: agents and people work on a stack while a copy is
+// taken, something is destroyed, and what the copy promises is asked for on the restored stack.
 package main
 
 import (
@@ -52,9 +52,11 @@ Each round starts a stack in a folder of its own, lets agents and people publish
 delete, takes a copy meanwhile, destroys something, restores the copy and asks for everything that was acknowledged. It
 ends with an error at the first round that lost anything, whose folder stays.
 
-In AWS the same is done with the commands of scripts/restore, which a schedule of the operator's runs in a task of its
-own: "scripts/restore run NAME --at T" makes tables with the names NAME-restore-drill-*, "check" tells what is wrong,
-and "abandon" deletes them. Give the role of that task rights on these names alone.
+In AWS a drill is a task of the operator's scheduler that runs the commands of a restore without the switch:
+"scripts/restore plan NAME --at T", then "run", which makes tables with the names NAME-restore-* and disables the
+schedules of the jobs, then "check", which fails if anything is not whole, then "abandon", which deletes those tables and
+enables the schedules again. Give the role of that task rights on tables with these names and on these schedules, and
+nothing else that changes the deployment. While a drill has tables, a real restore is refused: abandon it first.
 `
 
 // parse reads the command line.
@@ -108,8 +110,8 @@ func drill(ctx context.Context, o options, out io.Writer) error {
 			return err
 		}
 	}
-	fmt.Fprintf(out, "%d rounds: nothing acknowledged before a copy is lost; since a copy at worst %d publications in %.1f s\n",
-		len(rounds), worst.publications, worst.window.Seconds())
+	fmt.Fprintf(out, "%d rounds: nothing acknowledged before a copy is lost; since a copy at worst %d publications in "+
+		"%.1f s\n", len(rounds), worst.publications, worst.window.Seconds())
 	return os.Remove(folder)
 }
 
@@ -134,8 +136,8 @@ func (o options) plan(folder string) (rounds []*round) {
 }
 
 func header(out io.Writer) {
-	fmt.Fprintf(out, "%-20s %-13s %9s %6s %6s %6s %7s %7s %7s %6s %7s\n", "seed", "destroyed", "artifacts", "kept", "ended",
-		"since", "copy s", "back s", "switch", "lost", "window")
+	fmt.Fprintf(out, "%-20s %-13s %9s %6s %6s %6s %7s %7s %7s %6s %7s\n", "seed", "destroyed", "artifacts", "kept",
+		"ended", "since", "copy s", "back s", "switch", "lost", "window")
 }
 
 // print prints the figures of a round as a line.

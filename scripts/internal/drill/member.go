@@ -9,7 +9,7 @@ import (
 // pin keeps an artifact, which people can do.
 func (w *worker) pin(ctx context.Context, a *artifact) error {
 	if w.person == nil {
-		return errNothing
+		return errNone
 	}
 	err := ask(ctx, w.person.agent, nil, "POST", "/v1/web/artifacts/"+string(a.id)+"/pin", nil)
 	a.pinned.set(err)
@@ -44,7 +44,7 @@ func (w *worker) changeKeys(ctx context.Context) error {
 // claim takes over an ephemeral workspace that an agent has just published in.
 func (w *worker) claim(ctx context.Context) error {
 	if w.person == nil || !w.permit() {
-		return errNothing
+		return errNone
 	}
 	source, err := w.provision(ctx)
 	if err == nil {

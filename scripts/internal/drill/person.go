@@ -25,6 +25,19 @@ type person struct {
 // client is the OAuth client that people sign in with, because it may make keys.
 const client = "dashboard"
 
+// maxSignIns is how often a sign-in is tried. The hosts give the identity provider a few seconds.
+const maxSignIns = 5
+
+// signInAgain signs a person in, and tries again while a busy machine answers too late.
+func signInAgain(ctx context.Context, anyone *wire.Agent, email string) (p *person, err error) {
+	for range maxSignIns {
+		if p, err = signIn(ctx, anyone, email); err == nil {
+			return p, nil
+		}
+	}
+	return nil, err
+}
+
 // signIn signs a person in by a device code that the person approves in a browser.
 func signIn(ctx context.Context, anyone *wire.Agent, email string) (*person, error) {
 	b := &browser{Agent: anyone, cookies: map[string]string{}}

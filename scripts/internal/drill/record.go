@@ -6,8 +6,8 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// mark is what a client knows of an action: when its success was acknowledged, or that it was tried and nobody knows
-// the outcome.
+// mark is what a client knows of an action: when its success was acknowledged, or that it was tried and its outcome is
+// unknown.
 type mark struct {
 	at      time.Time // zero: not acknowledged
 	unknown bool
@@ -71,8 +71,8 @@ type link struct {
 	made, revoked mark
 }
 
-// usable reports whether nobody asked to delete the artifact.
+// usable reports whether the artifact was never asked to be deleted.
 func (a *artifact) usable() bool { return !a.deleted.done() && !a.deleted.unknown }
 
-// usable reports whether nobody asked to revoke the link.
+// usable reports whether the link was never asked to be revoked.
 func (l *link) usable() bool { return !l.revoked.done() && !l.revoked.unknown }

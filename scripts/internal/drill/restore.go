@@ -35,7 +35,7 @@ func (r *round) machine() machine.Restore {
 	}
 }
 
-// restore restores the copy into a new data folder. Where nothing was destroyed, the workers go on until the switch.
+// restore restores the copy into a new data folder. Where all of it stays, the workers go on until the switch.
 func (r *round) restore(ctx context.Context) error { return r.restoreWith(ctx, r.machine()) }
 
 func (r *round) restoreWith(ctx context.Context, m machine.Restore) error {

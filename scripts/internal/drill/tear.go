@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,6 +18,7 @@ import (
 
 	"vitrine/scripts/internal/backup/copies"
 	"vitrine/scripts/testkit/invariant"
+	"vitrine/shared/platform/event"
 )
 
 // tornWithin is how far apart the instants of two tables may be that are brought back each by itself.
@@ -49,57 +51,71 @@ func tear(ctx context.Context, r *round) error {
 	return replaceDatabase(&r.backup, torn)
 }
 
-// tearTables removes the drafts and half of the events of the moments around an instant.
+// tearTables removes drafts and half of the events of the moments around an instant.
 func tearTables(ctx context.Context, d invariant.Deployment, instant time.Time) error {
-	removed := 0
-	recent := func(millis string) bool {
-		n, _ := strconv.ParseInt(millis, 10, 64)
-		return time.UnixMilli(n).Sub(instant).Abs() < tornWithin
+	drafts, err := recentDrafts(ctx, d, instant)
+	if err != nil {
+		return err
 	}
-	err := eachItem(ctx, d, d.Tables.Core, func(i item) error {
-		if !strings.HasPrefix(spelt(i["sk"]), "R#") || spelt(i["status"]) != "draft" || !recent(number(i["created"])) {
-			return nil
+	told := 0
+	events, err := found(ctx, d, d.Tables.Events, func(i item) bool {
+		millis, _, _ := strings.Cut(spelt(i["sk"]), "#")
+		action := event.Action(spelt(i["action"]))
+		if (action != event.ArtifactPublished && action != event.ArtifactCreated) || !recent(millis, instant) {
+			return false
 		}
-		removed++
-		return remove(ctx, d, d.Tables.Core, i)
+		told++
+		return told%2 == 1
 	})
 	if err != nil {
 		return err
 	}
-	every := 0
-	err = eachItem(ctx, d, d.Tables.Events, func(i item) error {
-		millis, _, _ := strings.Cut(spelt(i["sk"]), "#")
-		told := spelt(i["action"]) == "artifact.published" || spelt(i["action"]) == "artifact.created"
-		if !told || !recent(millis) {
-			return nil
-		}
-		if every++; every%2 == 0 {
-			return nil
-		}
-		removed++
-		return remove(ctx, d, d.Tables.Events, i)
-	})
-	if err == nil && removed == 0 {
-		err = errors.New("nothing was written while the copy was taken, so that there is nothing to tear")
+	if len(drafts)+len(events) == 0 {
+		return errors.New("nothing was written while the copy was taken, so that there is nothing to tear")
+	}
+	for _, i := range drafts {
+		err = errors.Join(err, remove(ctx, d, d.Tables.Core, i))
+	}
+	for _, i := range events {
+		err = errors.Join(err, remove(ctx, d, d.Tables.Events, i))
 	}
 	return err
 }
 
-// eachItem calls do for every item of a table.
-func eachItem(ctx context.Context, d invariant.Deployment, table string, do func(item) error) error {
+// recentDrafts returns the drafts of a moment that their artifacts name. Where a table has a later write, it has the
+// earlier ones.
+func recentDrafts(ctx context.Context, d invariant.Deployment, instant time.Time) ([]item, error) {
+	named := map[string]bool{}
+	drafts, err := found(ctx, d, d.Tables.Core, func(i item) bool {
+		if draft := spelt(i["draft"]); spelt(i["status"]) == "active" && draft != "" {
+			named[draft] = true
+		}
+		return spelt(i["status"]) == "draft" && recent(number(i["created"]), instant)
+	})
+	return slices.DeleteFunc(drafts, func(i item) bool { return !named[strings.TrimPrefix(spelt(i["sk"]), "R#")] }), err
+}
+
+// recent reports whether a time in milliseconds is near an instant.
+func recent(millis string, instant time.Time) bool {
+	n, err := strconv.ParseInt(millis, 10, 64)
+	return err == nil && time.UnixMilli(n).Sub(instant).Abs() < tornWithin
+}
+
+// found returns the items of a table that match.
+func found(ctx context.Context, d invariant.Deployment, table string, matches func(item) bool) (all []item, err error) {
 	pages := dynamodb.NewScanPaginator(d.DynamoDB, &dynamodb.ScanInput{TableName: &table})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
-			return fmt.Errorf("scan %s: %w", table, err)
+			return nil, fmt.Errorf("scan %s: %w", table, err)
 		}
 		for _, i := range page.Items {
-			if err := do(i); err != nil {
-				return err
+			if matches(i) {
+				all = append(all, i)
 			}
 		}
 	}
-	return nil
+	return all, nil
 }
 
 // replaceDatabase puts another database into a copy, and says so in its manifest.
