@@ -118,22 +118,28 @@ func (r Restore) Run(ctx context.Context) error {
 // openOrBegin opens the journal, or makes one if all that can be refused now is in order.
 func (r Restore) openOrBegin(ctx context.Context) (*work, error) {
 	w, err := r.open()
-	if err != nil || w != nil {
-		return w, err
+	if err != nil {
+		return nil, err
+	}
+	if w != nil {
+		return w, w.save() // what the operator decided this time
 	}
 	if w, err = r.begin(ctx); err != nil {
 		return nil, err
 	}
-	plan, err := w.since(ctx, false)
-	if err != nil {
+	if err := w.decided(ctx); err != nil {
 		return nil, err
 	}
-	if plan != nil {
-		if err := plan.Decided(); err != nil {
-			return nil, err
-		}
-	}
 	return w, w.save()
+}
+
+// decided refuses if so much was deleted or revoked since the instant that the operator must decide about it.
+func (w *work) decided(ctx context.Context) error {
+	plan, err := w.since(ctx, false)
+	if err != nil || plan == nil {
+		return err
+	}
+	return plan.Decided()
 }
 
 // Switch makes the deployment run on the restored set. People are served again by Open.
@@ -141,6 +147,11 @@ func (r Restore) Switch(ctx context.Context) error {
 	return r.going(ctx, func(w *work) error {
 		if !w.did(lastOfRun) {
 			return fmt.Errorf("the restored set is not ready: run first")
+		}
+		if !w.did(drainStep) && w.Drained.IsZero() { // later it would leave people unserved
+			if err := w.decided(ctx); err != nil {
+				return fmt.Errorf("%w; abandon and run again with exceptions, or run with an empty list, then switch", err)
+			}
 		}
 		if err := w.take(ctx, w.switching()); err != nil {
 			return err
@@ -177,6 +188,9 @@ func (r Restore) going(_ context.Context, do func(*work) error) error {
 		}
 		if w == nil {
 			return fmt.Errorf("no restore of %s is under way in %s: plan and run one", r.Name, r.Folder)
+		}
+		if err := w.save(); err != nil { // what the operator decided this time
+			return err
 		}
 		return do(w)
 	})

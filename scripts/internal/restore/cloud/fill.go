@@ -84,6 +84,9 @@ func (c copyFiles) File(_ context.Context, key string) (*File, error) {
 // fill puts the files into the bucket that the restored set needs and no version in it has. The journal names them
 // before, so that an abandoned restore deletes them again.
 func (w *work) fill(ctx context.Context) error {
+	if w.Files == nil {
+		return errors.New("say again where the files come from, with --files")
+	}
 	needed, err := w.needed(ctx)
 	if err != nil {
 		return err

@@ -52,6 +52,11 @@ func TestFilesThatAreLostComeFromACopy(t *testing.T) {
 	l := newLoss(t)
 	key := l.hidden[0]
 	l.loseFile(t, key)
+	unread := func(r *Restore) { r.Files = BucketFiles{r.S3, "nowhere"} }
+	expect.Error(t, l.restore(l.at, unread).Run(t.Context()), "the copy of "+key+" cannot be read")
+	expect.Error(t, l.restore(l.at).Run(t.Context()), "say again where the files come from")
+	expect.OK(t, l.abandon(t)()) // which needs no files
+	l.Clock.Advance(time.Minute)
 	damaged := l.copyOf(t, key, "<p>another</p>")
 	from := func(r *Restore) { r.Files = damaged }
 	expect.OK(t, l.restore(l.at, from).Run(t.Context()))

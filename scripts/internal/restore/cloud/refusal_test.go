@@ -7,9 +7,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
+	"vitrine/scripts/internal/restore/replay"
 	"vitrine/scripts/testkit/engine"
 	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/adapter/dynamo"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/id"
 )
 
 func TestARestoreIsRefusedBeforeAnythingIsMade(t *testing.T) {
@@ -137,4 +140,33 @@ func TestADeploymentThatChangedNoFunctionCanBeAbandoned(t *testing.T) {
 	if after := l.account.running(); after != before {
 		t.Errorf("abandoned, the deployment has %s, not %s", after, before)
 	}
+}
+
+// TestAMassDeletionIsDecidedBeforeTheServiceStops records deletions as a thief with the role of a function may.
+func TestAMassDeletionIsDecidedBeforeTheServiceStops(t *testing.T) {
+	l := newLoss(t)
+	expect.OK(t, l.restore(l.at).Run(t.Context()))
+	store := dynamo.New(l.DB, l.Tables).Lookups
+	for range 101 {
+		expect.OK(t, store.Record(t.Context(), event.Event{
+			ID:        id.NewEvent(),
+			At:        l.Clock.Now(),
+			Workspace: l.workspace,
+			Actor:     event.BySystem(),
+			Action:    event.ArtifactDeleted,
+			Target:    event.Target{Type: event.OnArtifact, ID: string(id.NewArtifact())},
+		}))
+	}
+	before := l.account.running()
+	expect.Error(t, l.restore(time.Time{}).Switch(t.Context()), "artifact.deleted", "run again with exceptions")
+	if after := l.account.running(); after != before {
+		t.Errorf("a refused switch left %s, not %s", after, before)
+	}
+	decide := func(except []replay.Exception) func(*Restore) {
+		return func(r *Restore) { r.Except, r.ExceptGiven = except, true }
+	}
+	late := []replay.Exception{{Deletions: true}}
+	expect.Error(t, l.restore(time.Time{}, decide(late)).Run(t.Context()), "applied already: abandon")
+	expect.OK(t, l.restore(time.Time{}, decide([]replay.Exception{})).Run(t.Context()),
+		l.restore(time.Time{}).Switch(t.Context()))
 }
