@@ -3,18 +3,23 @@ package main
 import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/jsii-runtime-go"
 )
 
 // data is the stack of everything that must survive a deployment: tables, objects, keys, people.
 type data struct {
 	stack             awscdk.Stack
-	core, events, hot awsdynamodb.TableV2
+	core, events, hot awsdynamodb.ITableV2   // that the functions use
+	restorable        []awsdynamodb.ITableV2 // that the recovery role may restore from
 	key               awskms.Key
-	bucket            awss3.Bucket
+	bucket            awss3.IBucket // that the functions use
+	recovery          awsiam.Role
+	reports           awssns.ITopic                       // that alarms of the stack report to; nil: none
 	rings             map[string]awssecretsmanager.Secret // by the setting that names them
 	narrowWrites      bool
 }
@@ -31,13 +36,16 @@ func newData(app awscdk.App, o options) *data {
 		Description: jsii.String("Encrypts the objects and the key rings of " + o.Name), EnableKeyRotation: jsii.Bool(true),
 		RemovalPolicy: o.removal(),
 	})
-	d.objects(o)
+	d.makeRecovery()
+	own := d.objects(o)
+	d.exportOwn(own)
+	d.adopt(o)
+	d.copyFiles(o, own)
+	d.grantRecovery(o)
+	d.exportTables(o)
 	d.makeRings(o)
 	d.identify(o)
 	d.budget(o)
-	// Only the distribution of an upload host with a domain imports this name. It is exported in any case, because
-	// CloudFormation refuses to remove an output that is imported: a deployment could not give up its domains.
-	d.stack.ExportValue(d.bucket.BucketRegionalDomainName(), nil)
 	output(d.stack, "CoreTable", d.core.TableName())
 	output(d.stack, "EventsTable", d.events.TableName())
 	output(d.stack, "HotTable", d.hot.TableName())

@@ -182,7 +182,8 @@ func TestTheBucketIsPrivateAndForgetsLeftovers(t *testing.T) {
 			object{"BlockPublicAcls": true, "BlockPublicPolicy": true, "IgnorePublicAcls": true, "RestrictPublicBuckets": true})
 		same(t, name+": owner", at(t, b.Properties, "OwnershipControls", "Rules", 0, "ObjectOwnership"),
 			"BucketOwnerEnforced")
-		same(t, name+": versions", b.Properties["VersioningConfiguration"], nil)
+		want := map[string]any{"Objects": object{"Status": "Enabled"}}[name]
+		same(t, name+": versions", b.Properties["VersioningConfiguration"], want)
 	}
 	p := buckets["Objects"].Properties
 	encryption := at(t, p, "BucketEncryption", "ServerSideEncryptionConfiguration", 0).(object)
@@ -190,15 +191,30 @@ func TestTheBucketIsPrivateAndForgetsLeftovers(t *testing.T) {
 	if key := tpl.text(at(t, encryption, "ServerSideEncryptionByDefault", "KMSMasterKeyID")); key != "Key.Arn" {
 		t.Errorf("objects are encrypted with %s", key)
 	}
-	same(t, "lifecycle", at(t, p, "LifecycleConfiguration", "Rules"), []any{
-		object{"AbortIncompleteMultipartUpload": object{"DaysAfterInitiation": 1}, "Id": "unfinished", "Status": "Enabled"},
-		object{"ExpirationInDays": 2, "Id": "diffs", "Prefix": "d/", "Status": "Enabled"},
-		object{"ExpirationInDays": 14, "Id": "exports", "Prefix": "x/", "Status": "Enabled"},
-	})
 	if log := tpl.text(at(t, p, "LoggingConfiguration", "DestinationBucketName")); log != "AccessLog" {
 		t.Errorf("access is logged to %q", log)
 	}
 	same(t, "rotation of the key", tpl.only(t, "AWS::KMS::Key").Properties["EnableKeyRotation"], true)
+}
+
+func TestOldVersionsOfFilesLiveAsLongAsTheOptionSaysAndOthersADay(t *testing.T) {
+	kept := func(days int) object { return object{"NoncurrentDays": days} }
+	for stack, days := range map[string]int{"Plain-Data": 14, "Named-Data": 30} {
+		p := read(t, stack).of("AWS::S3::Bucket")["Objects"].Properties
+		same(t, stack, at(t, p, "LifecycleConfiguration", "Rules"), []any{
+			object{"AbortIncompleteMultipartUpload": object{"DaysAfterInitiation": 1}, "Id": "unfinished", "Status": "Enabled"},
+			object{"ExpiredObjectDeleteMarker": true, "Id": "markers", "Status": "Enabled"},
+			object{"Id": "files", "NoncurrentVersionExpiration": kept(days), "Prefix": "o/", "Status": "Enabled"},
+			object{"Id": "bundles", "NoncurrentVersionExpiration": kept(1), "Prefix": "b/", "Status": "Enabled"},
+			object{
+				"ExpirationInDays": 2, "Id": "diffs", "NoncurrentVersionExpiration": kept(1), "Prefix": "d/", "Status": "Enabled",
+			},
+			object{
+				"ExpirationInDays": 14, "Id": "exports", "NoncurrentVersionExpiration": kept(1), "Prefix": "x/", "Status": "Enabled",
+			},
+			object{"Id": "releases", "NoncurrentVersionExpiration": kept(1), "Prefix": "cli/", "Status": "Enabled"},
+		})
+	}
 }
 
 // Access logs that S3 delivers late must not delay the deletion of a deployment for long.

@@ -52,7 +52,7 @@ node -e '
   const hosts = {api: "V-Api", upload: "V-Upload", content: "V-Content", app: "V-App", mcp: "V-Mcp"}, told = {};
   for (const h in hosts) told[h] = (known[hosts[h]] || {}).Url || "https://" + h + ".invalid";
   fs.writeFileSync("cdk.out/deployment.json", JSON.stringify({
-    name: "V", settings: file, final: process.env.FINAL === "yes", origins: process.env.ORIGINS, hosts, told, stacks: ["V-Data", ...Object.values(hosts)] }));
+    name: "V", settings: file, final: process.env.FINAL === "yes", origins: process.env.ORIGINS, adopted: process.env.ADOPTED ? { Core: process.env.ADOPTED } : {}, hosts, told, stacks: ["V-Data", ...Object.values(hosts)] }));
 '
 `
 
@@ -63,6 +63,7 @@ const releaseStandIn = "#!/usr/bin/env bash\necho \"release $*\" >>\"$CALLS\"\n[
 // The stand-in of the program that checks options is made where the real one is built.
 const goStandIn = `#!/usr/bin/env bash
 echo "go $*" >>"$CALLS"
+[ "$1 $2" != "run ./infra/adopted" ] || [ -z "$LACKS" ] || exit 1
 [ "$1 $2" = "build -o" ] || exit 0
 mkdir -p "$(dirname "$3")" && cat >"$3" <<'END'
 #!/usr/bin/env bash
@@ -85,7 +86,7 @@ func newAccount(t *testing.T) account {
 		"scripts/build":         buildStandIn,
 		"scripts/release":       releaseStandIn,
 	}, "CREDENTIALS=yes", "BOOTSTRAPPED=yes", "CONFIGURED_REGION=eu-west-1", "LOG_WRITER=None", "OUTAGE=", "FAILS=",
-		"POOL=", "RELEASED=", "ROTATED=", "REFUSES=", "ORIGINS=")}
+		"POOL=", "RELEASED=", "ROTATED=", "REFUSES=", "ORIGINS=", "ADOPTED=", "LACKS=")}
 }
 
 // deploy runs the script with changes to its environment and returns its calls.
@@ -274,6 +275,23 @@ func TestADeploymentAfterARotationTellsTheFunctionsSo(t *testing.T) {
 	}
 	if rotated := version("ROTATED=yes"); rotated == first || len(rotated) != 12 {
 		t.Errorf("after a rotation it is %q still", rotated)
+	}
+}
+
+func TestWhatIsAdoptedIsComparedBeforeAnythingIsDeployed(t *testing.T) {
+	t.Parallel()
+	_, stderr, calls, ok := newAccount(t).deploy(t, []string{"FINAL=yes", "ADOPTED=core-of-yesterday"}, "--yes")
+	compared := strings.Index(calls, "go run ./infra/adopted\n")
+	if !ok || compared < 0 || compared > strings.Index(calls, "cdk deploy") {
+		t.Errorf("%v: %s\n%s", ok, stderr, calls)
+	}
+	_, stderr, calls, ok = newAccount(t).deploy(t, []string{"ADOPTED=core-of-yesterday", "LACKS=yes"}, "--yes")
+	if ok || !strings.Contains(stderr, "Nothing was deployed") || strings.Contains(calls, "cdk deploy") {
+		t.Errorf("what lacks something: %v, %s\n%s", ok, stderr, calls)
+	}
+	_, stderr, calls, ok = newAccount(t).deploy(t, []string{"FINAL=yes"}, "--yes")
+	if !ok || strings.Contains(calls, "infra/adopted") {
+		t.Errorf("without anything to adopt: %v, %s\n%s", ok, stderr, calls)
 	}
 }
 

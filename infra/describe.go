@@ -21,6 +21,7 @@ type description struct {
 	Told     map[string]string `json:"told"`     // host to its address as the functions know it
 	Origins  string            `json:"origins"`  // the domain of the artifacts' own origins; empty: none
 	Quota    int               `json:"quota"`    // unclaimed workspaces that a new deployment makes in a minute
+	Adopted  map[string]string `json:"adopted"`  // tables and bucket that are used, by the construct that they replace
 }
 
 // describe writes deployment.json and env.json.
@@ -33,6 +34,7 @@ func (d *deployment) describe(folder string) error {
 		Final:    d.hasDomains(),
 		Origins:  strings.TrimPrefix(d.Domains[wildcard].Name, "*."),
 		Quota:    d.Policy.PerMinute,
+		Adopted:  d.Adopted.names(),
 		Hosts:    map[string]string{},
 		Told: map[string]string{
 			"api":     a.API,

@@ -24,7 +24,8 @@ case "$1 $2" in
   "cloudformation get-template")
     stack "$4"
     case $4 in
-      V-Data) echo "{\"Resources\":{\"Core\":{\"DeletionPolicy\":\"$POLICY\"}}}" ;;
+      V-Data) echo "{\"Resources\":{\"Core\":{\"DeletionPolicy\":\"$POLICY\"}},
+        \"Outputs\":{\"CoreTable\":{\"Value\":\"restored-core\"},\"Bucket\":{\"Value\":{\"Ref\":\"Objects\"}}}}" ;;
       *) echo '{"Resources":{"Role":{"DeletionPolicy":"Retain"},"Log":{"DeletionPolicy":"Delete"}}}' ;;
     esac ;;
   "cloudformation list-stack-resources")
@@ -66,7 +67,7 @@ func newLeftover(t *testing.T) leftover {
 	t.Helper()
 	files := map[string]string{
 		"bin/aws":         emptyingStandIn,
-		deployed:          `{"V-Data": {"Bucket": "objects"}, "V-Api": {}, "V-Content": {"Url": "https://x"}, "V-Gone": {}}`,
+		deployed:          `{"V-Data": {"Bucket": "objects", "CopyBucket": "arn:aws:s3:::second"}, "V-Api": {}, "V-Content": {"Url": "https://x"}, "V-Gone": {}}`,
 		"buckets/objects": "o/1\no/2\no/3\n",
 		"buckets/log":     "old\n",
 	}
@@ -157,10 +158,15 @@ func TestDestroyEndsHostsThenBytesThenData(t *testing.T) {
 	for _, want := range []string{
 		"account 111122223333, eu-west-1", "V-Api V-Content V-Data", "objects: 3 objects are deleted",
 		"log: 1 objects are deleted", "AWS::IAM::Role role-of-V-Content", "keeps for 35 days",
+		"what was copied to arn:aws:s3:::second",
+		"  restored-core, which a restore made and V adopted: delete it by hand",
 	} {
 		if !strings.Contains(stderr, want) {
 			t.Errorf("it does not say %q:\n%s", want, stderr)
 		}
+	}
+	if strings.Contains(stderr, "objects, which a restore made") {
+		t.Errorf("it says that the stack's own bucket was adopted:\n%s", stderr)
 	}
 	if strings.Contains(stderr, "AWS::Logs::LogGroup") {
 		t.Errorf("it says that a log stays:\n%s", stderr)

@@ -44,6 +44,7 @@ func newFunction(app awscdk.App, o options, d *data, h host) *function {
 		AssumedBy:   awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
 		Description: jsii.String("What the " + h.name + " host of Vitrine may do"),
 	})
+	awscdk.Tags_Of(role).Add(jsii.String(functionTag), jsii.String(h.name), nil)
 	for _, s := range h.grants(d) {
 		role.AddToPolicy(s)
 	}

@@ -57,9 +57,13 @@ func TestEveryHostIsToldWhatItNeeds(t *testing.T) {
 }
 
 func TestSettingsNameTheDataOfTheDeployment(t *testing.T) {
-	want := map[string]string{env.CoreTable: "Core", env.EventsTable: "Events", env.HotTable: "Hot", env.Bucket: "Objects"}
-	maps.Copy(want, ringNames)
 	eachHost(t, func(t *testing.T, d *deployment, host string, tpl *template) {
+		want := map[string]string{env.CoreTable: "Core", env.EventsTable: "Events", env.HotTable: "Hot", env.Bucket: "Objects"}
+		maps.Copy(want, ringNames)
+		if a := d.Adopted; a.tables() {
+			want[env.CoreTable], want[env.EventsTable] = a.Core, a.Events
+			want[env.HotTable], want[env.Bucket] = a.Hot, a.Bucket
+		}
 		for name, value := range tpl.variables(t) {
 			if want[name] != "" && value != want[name] {
 				t.Errorf("%s is %q, want %s", name, value, want[name])

@@ -32,7 +32,7 @@ func leading(keys ...string) map[string]any {
 }
 
 // index returns the ARN of an index of a table.
-func index(t awsdynamodb.TableV2, name string) *string {
+func index(t awsdynamodb.ITableV2, name string) *string {
 	return jsii.String(*t.TableArn() + "/index/" + name)
 }
 

@@ -103,6 +103,7 @@ func synthesis() (string, error) {
 // contexts are the deployments that the tests look at: Plain has the addresses that AWS assigns,
 // and is deployed for the first time; Named has domains and every option; Bare has domains in
 // another region and an external provider; Loose is deleted with its stacks and has no sign-in.
+// Adopted uses tables and a bucket that a restore made.
 // Artifacts have origins of their own in Bare and in Wild, where CloudFront stands in front of them.
 func contexts(folder string) map[string]map[string]any {
 	named := map[string]any{
@@ -124,6 +125,13 @@ func contexts(folder string) map[string]map[string]any {
 		"table-read-units":        "9000",
 		"table-write-units":       "3000",
 		"budget-usd":              "250",
+		"noncurrent-days":         "30",
+		"copy-bucket":             copyBucket,
+		"copy-key":                copyKey,
+		"copy-account":            "444455556666",
+		"exports":                 "daily",
+		"rings-region":            "eu-central-1",
+		"rings-key":               ringsKey,
 		"cache":                   "33554432",
 		"settings":                filepath.Join(folder, "settings.json"),
 		"policy":                  "../docs/policies/company.json",
@@ -145,6 +153,10 @@ func contexts(folder string) map[string]map[string]any {
 		"stripe-webhook-secret": stripeSecret,
 		"stripe-price-month":    "price_month",
 		"stripe-price-year":     "price_year",
+
+		"copy-bucket":  copyBucket,
+		"copy-key":     copyKey,
+		"rings-region": "eu-central-1",
 
 		"cache":           "0",
 		"bundles":         "no",
@@ -172,6 +184,16 @@ func contexts(folder string) map[string]map[string]any {
 			"keep": "no", "arch": "x86_64", "edge-logs": "no", "settings": filepath.Join(folder, "settings.json"),
 			"identity": "none", "narrow-writes": "no",
 		},
+		"Adopted": {
+			"table-core":   "Adopted-restore-1-core",
+			"table-events": "Adopted-restore-1-events",
+			"table-hot":    "Adopted-restore-1-hot",
+			"bucket":       "adopted-objects",
+			"identity":     "none",
+			"copy-bucket":  copyBucket,
+			"copy-key":     copyKey,
+			"exports":      "daily",
+		},
 	}
 }
 
@@ -185,6 +207,9 @@ const (
 	clientSecret = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:their-client-AbC123"
 	stripeKey    = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:stripe-key-AbC123"
 	stripeSecret = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:stripe-webhook-AbC123"
+	copyBucket   = "arn:aws:s3:::vitrine-copy"
+	copyKey      = "arn:aws:kms:eu-central-1:444455556666:key/mrk-0123456789abcdef0123456789abcdef"
+	ringsKey     = "arn:aws:kms:eu-central-1:111122223333:key/01234567-89ab-cdef-0123-456789abcdef"
 	providerList = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:providers-AbC123"
 )
 

@@ -1,9 +1,11 @@
 package main
 
 import (
-	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
 	"github.com/aws/jsii-runtime-go"
+
+	"vitrine/shared/platform/release"
 )
 
 // How long S3 keeps objects that the service itself does not delete.
@@ -11,16 +13,20 @@ const (
 	unfinishedDays = 1  // parts of uploads that were never completed
 	diffDays       = 2  // objects under d/, the input of patches
 	exportDays     = 14 // archives of exports, which the jobs delete a week after they are ready
+	archiveDays    = 1  // replaced and deleted versions of what can be made anew: archives, diffs and the CLI
 	accessLogDays  = 90 // access log: who read and wrote objects
 	looseLogDays   = 1  // the access log of a deployment whose data goes with its stack
 )
 
+// minTLS is the oldest version of TLS that a bucket takes.
+const minTLS = 1.2
+
 // preflightAge is how many seconds a browser may rely on what S3 allows.
 const preflightAge = 600
 
-// objects makes the private bucket. It has no versioning, because a deleted artifact must not survive as an old
-// version.
-func (d *data) objects(o options) {
+// objects makes the private bucket. It keeps versions, so that a mistake or a stolen role cannot destroy files at once.
+// What was deleted survives as an old version for the days of the options.
+func (d *data) objects(o options) awss3.Bucket {
 	logDays := float64(accessLogDays)
 	if !o.Keep {
 		logDays = looseLogDays
@@ -31,24 +37,46 @@ func (d *data) objects(o options) {
 			{Id: jsii.String("expire"), Expiration: days(logDays), AbortIncompleteMultipartUploadAfter: days(unfinishedDays)},
 		},
 	}))
-	d.bucket = awss3.NewBucket(d.stack, jsii.String("Objects"), d.private(o, &awss3.BucketProps{
+	output(d.stack, "AccessLog", log.BucketName())
+	own := awss3.NewBucket(d.stack, jsii.String("Objects"), d.private(o, &awss3.BucketProps{
 		Encryption:             awss3.BucketEncryption_KMS,
 		EncryptionKey:          d.key,
 		BucketKeyEnabled:       jsii.Bool(true),
 		ServerAccessLogsBucket: log,
 		ServerAccessLogsPrefix: jsii.String("objects/"),
 		Cors:                   browserPuts(o.Addresses.App),
-		LifecycleRules: &[]*awss3.LifecycleRule{
-			{Id: jsii.String("unfinished"), AbortIncompleteMultipartUploadAfter: days(unfinishedDays)},
-			{Id: jsii.String("diffs"), Prefix: jsii.String("d/"), Expiration: days(diffDays)},
-			{Id: jsii.String("exports"), Prefix: jsii.String("x/"), Expiration: days(exportDays)},
-		},
+		Versioned:              jsii.Bool(true),
+		LifecycleRules:         o.lifecycle(),
 	}))
-	d.bucket.AddToResourcePolicy(d.refuseEncryption("DenyOtherEncryption", "s3:x-amz-server-side-encryption",
-		jsii.String("aws:kms")))
-	d.bucket.AddToResourcePolicy(d.refuseEncryption("DenyOtherKeys", "s3:x-amz-server-side-encryption-aws-kms-key-id",
-		d.key.KeyArn()))
-	d.bucket.AddToResourcePolicy(d.refuseOverwrites())
+	d.bucket = own
+	for _, s := range d.guards(o) {
+		own.AddToResourcePolicy(s)
+	}
+	return own
+}
+
+// lifecycle returns the rules by which S3 deletes objects and their versions. An expiration leaves a version and a
+// delete marker behind: the version ends by the days of its prefix, and the marker by its own rule.
+func (o options) lifecycle() *[]*awss3.LifecycleRule {
+	return &[]*awss3.LifecycleRule{
+		{Id: jsii.String("unfinished"), AbortIncompleteMultipartUploadAfter: days(unfinishedDays)},
+		{Id: jsii.String("markers"), ExpiredObjectDeleteMarker: jsii.Bool(true)},
+		versions("files", "o/", o.Backup.NoncurrentDays, nil),
+		versions("bundles", "b/", archiveDays, nil),
+		versions("diffs", "d/", archiveDays, days(diffDays)),
+		versions("exports", "x/", archiveDays, days(exportDays)),
+		versions("releases", release.Folder, archiveDays, nil),
+	}
+}
+
+// versions returns the rule of a prefix: how many days its old versions live, and how long its objects do.
+func versions(id, prefix string, kept float64, expiration awscdk.Duration) *awss3.LifecycleRule {
+	return &awss3.LifecycleRule{
+		Id:                          jsii.String(id),
+		Prefix:                      jsii.String(prefix),
+		Expiration:                  expiration,
+		NoncurrentVersionExpiration: days(kept),
+	}
 }
 
 // browserPuts allows pages of one origin to send files by presigned PUTs, and nothing else. S3 adds the headers of the
@@ -66,34 +94,7 @@ func browserPuts(origin string) *[]*awss3.CorsRule {
 func (d *data) private(o options, p *awss3.BucketProps) *awss3.BucketProps {
 	p.BlockPublicAccess = awss3.BlockPublicAccess_BLOCK_ALL()
 	p.ObjectOwnership = awss3.ObjectOwnership_BUCKET_OWNER_ENFORCED
-	p.EnforceSSL, p.MinimumTLSVersion = jsii.Bool(true), number(1.2)
-	p.Versioned, p.RemovalPolicy = jsii.Bool(false), o.removal()
+	p.EnforceSSL, p.MinimumTLSVersion = jsii.Bool(true), number(minTLS)
+	p.RemovalPolicy = o.removal()
 	return p
-}
-
-// refuseEncryption denies puts whose header asks for another encryption than the bucket's default. The service never
-// sends that header.
-func (d *data) refuseEncryption(id, header string, ours *string) awsiam.PolicyStatement {
-	return refusePuts(id, map[string]any{
-		"Null": map[string]any{header: "false"}, "StringNotEquals": map[string]any{header: ours},
-	}, d.bucket.ArnForObjects(jsii.String("*")))
-}
-
-// refuseOverwrites denies every caller puts to files and diffs without If-None-Match, because those objects are written
-// once. It also denies copies and multipart uploads there, which cannot send that header; the service makes none.
-// Archives of revisions and exports are not covered: they are multipart uploads, and a retry replaces them.
-func (d *data) refuseOverwrites() awsiam.PolicyStatement {
-	unconditional := map[string]any{"Null": map[string]any{"s3:if-none-match": "true"}}
-	return refusePuts("DenyOverwrites", unconditional, d.files(), d.diffs())
-}
-
-func refusePuts(id string, conditions map[string]any, objects ...*string) awsiam.PolicyStatement {
-	return awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
-		Sid:        jsii.String(id),
-		Effect:     awsiam.Effect_DENY,
-		Principals: &[]awsiam.IPrincipal{awsiam.NewAnyPrincipal()},
-		Actions:    jsii.Strings("s3:PutObject"),
-		Resources:  &objects,
-		Conditions: &conditions,
-	})
 }

@@ -86,6 +86,19 @@ import (
 //	edge-logs         yes (default) or no: distributions of CloudFront log chosen fields, no paths. Their logs are in
 //	                  us-east-1 alone, so that a deployment elsewhere has none
 //	bundles           yes (default) or no: newly published revisions get no archives; those that exist stay
+//	noncurrent-days   how many days S3 keeps the replaced and deleted versions of files, from 7 to 30 (default 14). The
+//	                  role of the output RecoveryRole brings them back until then
+//	copy-bucket, copy-key  ARN of a second bucket, to which S3 copies files as they come, and of the KMS key that encrypts
+//	                  them there; both or neither. docs/deploy.md has the commands that make such a bucket
+//	copy-account      number of the account that owns copy-bucket, where that is another one
+//	exports           daily or none (default): tables core and events are exported to copy-bucket every day
+//	rings-region      another region, where each key ring has a replica; optional
+//	rings-key         with rings-region: ARN of the KMS key there that encrypts the replicas; default: the account's own
+//	                  key for secrets
+//	table-core, table-events, table-hot  names of the tables that functions use instead of those of the stack Data, which
+//	                  keeps its own: what a restore has made. All three, or none
+//	bucket            name of the bucket that they use instead; optional. scripts/deploy compares both with what a
+//	                  deployment has, and refuses what differs
 //	alarm-topic       ARN of an SNS topic that alarms report to; optional
 //	budget-usd        what the account may cost in a month, or none (default): spending above 80 % and 100 % of it, and
 //	                  a forecast above 100 %, are reported to alarm-topic, whose policy must let budgets.amazonaws.com
@@ -122,6 +135,8 @@ type options struct {
 	LogRole      bool    // make the role that lets API Gateway write logs
 	Cache        int64   // bytes that a function keeps in memory; 0: none
 	NarrowWrites bool    // hosts may write only those kinds of items that they need to
+	Backup       backup
+	Adopted      adopted
 	// ReadUnits and WriteUnits are the most request units that each table takes in a second; 0: the account's quota.
 	ReadUnits, WriteUnits float64
 }
@@ -219,6 +234,12 @@ func readOptions(c lookup) (options, error) {
 		return o, err
 	}
 	if o.Policy, err = readPolicy(c, o); err != nil {
+		return o, err
+	}
+	if o.Backup, err = readBackup(c); err != nil {
+		return o, err
+	}
+	if o.Adopted, err = readAdopted(c); err != nil {
 		return o, err
 	}
 	if err = o.checkSites(); err != nil {

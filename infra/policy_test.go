@@ -1,107 +1,10 @@
 package main
 
 import (
-	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
 )
-
-// statement is what a role may do.
-type statement struct {
-	actions    []string
-	resources  []string
-	conditions object
-}
-
-// either separates the patterns of a condition that has more than one.
-const either = " or "
-
-// policy is everything that a host's role may do.
-type rolePolicy []statement
-
-func policyOf(t testing.TB, tpl *template) rolePolicy {
-	t.Helper()
-	var out rolePolicy
-	for _, s := range at(t, tpl.of("AWS::IAM::Policy")["Role/DefaultPolicy"].Properties, "PolicyDocument",
-		"Statement").([]any) {
-		given := s.(object)
-		if given["Effect"] != "Allow" || given["NotAction"] != nil || given["NotResource"] != nil {
-			t.Fatalf("this test does not read %v", given)
-		}
-		next := statement{conditions: object{}}
-		for _, a := range list(given["Action"]) {
-			next.actions = append(next.actions, a.(string))
-		}
-		for _, r := range list(given["Resource"]) {
-			next.resources = append(next.resources, tpl.text(r))
-		}
-		if c, ok := given["Condition"].(object); ok {
-			for kind, of := range c {
-				for key, value := range of.(object) {
-					var patterns []string
-					for _, v := range list(value) {
-						patterns = append(patterns, tpl.text(v))
-					}
-					next.conditions[kind+" "+key] = strings.Join(patterns, either)
-				}
-			}
-		}
-		out = append(out, next)
-	}
-	return out
-}
-
-// lines returns a policy as sorted text.
-func (p rolePolicy) lines() []string {
-	var out []string
-	for _, s := range p {
-		conditions := ""
-		for _, c := range slices.Sorted(maps.Keys(s.conditions)) {
-			conditions += fmt.Sprintf(" if %s %s", c, s.conditions[c])
-		}
-		for _, a := range s.actions {
-			for _, r := range s.resources {
-				out = append(out, a+" "+r+conditions)
-			}
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
-// allows evaluates a policy as IAM does, for the conditions in use. about holds the keys of the
-// request.
-func (p rolePolicy) allows(action, resource string, about map[string]string) bool {
-	return slices.ContainsFunc(p, func(s statement) bool {
-		return slices.Contains(s.actions, action) &&
-			slices.ContainsFunc(s.resources, func(r string) bool { return matches(r, resource) }) && s.holds(about)
-	})
-}
-
-func (s statement) holds(about map[string]string) bool {
-	for condition, want := range s.conditions {
-		kind, key, _ := strings.Cut(condition, " ")
-		got, present := about[key]
-		if !present {
-			if !strings.HasSuffix(kind, "IfExists") {
-				return false
-			}
-		} else if !slices.ContainsFunc(strings.Split(want.(string), either),
-			func(pattern string) bool { return matches(pattern, got) }) {
-			return false
-		}
-	}
-	return true
-}
-
-func matches(pattern, text string) bool {
-	if before, wild := strings.CutSuffix(pattern, "*"); wild {
-		return strings.HasPrefix(text, before)
-	}
-	return pattern == text
-}
 
 // forObjects is the use of the key that S3 makes for objects of the bucket: its context is the bucket, or an object
 // where one was written without the bucket's own key.

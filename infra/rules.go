@@ -56,8 +56,9 @@ func (f *function) suppressRest(api awsapigateway.RestApi) {
 // suppressFiles exempts a role whose only wildcards are the objects of the bucket, by prefix.
 func suppressFiles(role constructs.Construct) {
 	cdknag.NagSuppressions_AddResourceSuppressions(role, &[]*cdknag.NagPackSuppression{{
-		Id:        jsii.String("AwsSolutions-IAM5"),
-		AppliesTo: &[]any{&cdknag.RegexAppliesTo{Regex: jsii.String(`/^Resource::<Objects[0-9A-F]*\.Arn>\/([odbx]|cli)\/\*$/`)}},
+		Id: jsii.String("AwsSolutions-IAM5"),
+		AppliesTo: &[]any{&cdknag.RegexAppliesTo{Regex: jsii.String(
+			`/^Resource::(<Objects[0-9A-F]*\.Arn>|arn:<AWS::Partition>:s3:::[a-z0-9.-]+)\/([odbx]|cli)\/\*$/`)}},
 		Reason: jsii.String(
 			"o/* are the uploaded files, d/* diffs of them, b/* and x/* archives, whose keys are made of ids that no policy can " +
 				"know; cli/* is the CLI, whose versions come and go"),

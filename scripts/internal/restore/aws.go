@@ -11,8 +11,10 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
 
 	"vitrine/scripts/internal/backup/copies"
 	"vitrine/scripts/internal/restore/cloud"
@@ -27,6 +29,7 @@ var deploymentName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]{0,39}$`)
 const bucketScheme = "s3://"
 
 // cloud returns the restore of a deployment in AWS. Account and region are those of the AWS command line.
+// The bucket is worked on as the recovery role, everything else with the rights of the operator.
 func (o options) cloud(ctx context.Context) (restore, error) {
 	if !deploymentName.MatchString(o.name) {
 		return nil, fmt.Errorf("%q is no name of a deployment", o.name)
@@ -51,12 +54,20 @@ func (o options) cloud(ctx context.Context) (restore, error) {
 		ExceptGiven: o.except != "",
 		Bucket:      o.bucket,
 		DynamoDB:    dynamodb.NewFromConfig(cfg),
-		S3:          s3.NewFromConfig(cfg),
 		Commands:    cloud.Programs{Root: root, Out: o.complaints},
 		Clock:       cloud.Clock{Now: o.now, Wait: wait},
 		Limits:      limits.Default(),
 		Out:         o.out,
 	}
+	role, err := r.RecoveryRole()
+	if err != nil {
+		return nil, err
+	}
+	r.S3 = s3.NewFromConfig(cfg, func(s *s3.Options) { // no other role may take a delete marker away
+		if role != "" {
+			s.Credentials = aws.NewCredentialsCache(stscreds.NewAssumeRoleProvider(sts.NewFromConfig(cfg), role))
+		}
+	})
 	if r.Except, err = o.exceptions(); err != nil || o.files == "" {
 		return r, err
 	}

@@ -141,7 +141,8 @@ var heldEnd = time.UnixMilli(1)
 // wasLost is the former status of an artifact that had no metadata.
 const wasLost = "lost"
 
-// Hold takes an ended artifact out of the queue of purges. It is due at r.Until, when it expires like any other.
+// Hold takes an ended artifact out of the queue of purges. Attribute back is the instant to which it is brought, and was
+// is how it had ended, until Finish or Undo. It is due at r.Until, when it expires like any other.
 // living is what it was read as; it fails if that changed or the owner is closed.
 func (s Recoveries) Hold(ctx context.Context, r Recovery, living Saved) error {
 	a := r.Artifact.ID

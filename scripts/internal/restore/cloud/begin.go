@@ -17,7 +17,7 @@ import (
 	"vitrine/shared/adapter/dynamo"
 )
 
-// begin returns a new restore, or why there can be none. It changes nothing.
+// begin returns a new restore, or why there can be none. It only reads.
 func (r Restore) begin(ctx context.Context) (*work, error) {
 	w, err := r.decide()
 	if err != nil {
@@ -40,21 +40,10 @@ func (r Restore) decide() (*work, error) {
 	if _, err := r.functions(); err != nil {
 		return nil, err
 	}
-	options, err := readWords(r.Words)
-	if err != nil {
+	if err := r.checkWishes(living); err != nil {
 		return nil, err
 	}
-	if name := cmp.Or(options["name"], "Vitrine"); name != r.Name {
-		return nil, fmt.Errorf("the arguments of scripts/deploy name %s, and %s is to be restored: give those of %s after --",
-			name, r.Name, r.Name)
-	}
 	now := r.Clock.Now()
-	if r.At.IsZero() || r.At.After(now) {
-		return nil, errors.New("say the instant that the tables return to, a past one, as in --at 2026-01-31T08:00:00Z")
-	}
-	if r.Bucket != "" && r.Bucket != living.Bucket && r.Files == nil {
-		return nil, fmt.Errorf("the bucket %s is to replace one that was lost: say where its files come from", r.Bucket)
-	}
 	return &work{r, &journal{
 		Format:     journalFormat,
 		Instant:    r.At.UTC().Truncate(time.Second),
@@ -70,6 +59,25 @@ func (r Restore) decide() (*work, error) {
 		Reserved:   map[string]*int{},
 		file:       r.journalFile(),
 	}, new(sync.Mutex)}, nil
+}
+
+// checkWishes refuses what the operator cannot have meant.
+func (r Restore) checkWishes(living set) error {
+	options, err := readWords(r.Words)
+	if err != nil {
+		return err
+	}
+	if name := cmp.Or(options["name"], "Vitrine"); name != r.Name {
+		return fmt.Errorf("the arguments of scripts/deploy name %s, and %s is to be restored: give those of %s after --",
+			name, r.Name, r.Name)
+	}
+	if r.At.IsZero() || r.At.After(r.Clock.Now()) {
+		return errors.New("say the instant that the tables return to, a past one, as in --at 2026-01-31T08:00:00Z")
+	}
+	if r.Bucket != "" && r.Bucket != living.Bucket && r.Files == nil {
+		return fmt.Errorf("the bucket %s is to replace one that was lost: say where its files come from", r.Bucket)
+	}
+	return nil
 }
 
 // prefix is what the names of restored tables begin with. The recovery role may change no others.

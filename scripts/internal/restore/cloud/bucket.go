@@ -24,7 +24,8 @@ func (w *work) checkBucket(ctx context.Context) error {
 			err)
 	}
 	if versions.Status != types.BucketVersioningStatusEnabled {
-		return fmt.Errorf("the bucket %s keeps no versions: it is none of a deployment, or nothing deleted is left in it", name)
+		return fmt.Errorf("the bucket %s keeps no versions: it is none of a deployment, or nothing deleted is left in it",
+			name)
 	}
 	if name != w.Living.Bucket {
 		return nil // scripts/deploy gives it its policy
@@ -35,8 +36,8 @@ func (w *work) checkBucket(ctx context.Context) error {
 	}
 	for _, statement := range []string{"DenyOverwrites", "DenyFunctionsVersions"} {
 		if !strings.Contains(aws.ToString(policy.Policy), `"`+statement+`"`) {
-			return fmt.Errorf("the policy of the bucket %s lacks %s: somebody changed it, so deploy once more before you trust it",
-				name, statement)
+			return fmt.Errorf("the policy of the bucket %s lacks %s, so that it was changed: deploy once more before you "+
+				"trust it", name, statement)
 		}
 	}
 	if w.Filled {
@@ -58,8 +59,8 @@ func (w *work) checkLife(ctx context.Context, name string) error {
 		}
 		days := int(aws.ToInt32(e.NoncurrentDays))
 		if w.Clock.Now().Sub(w.Instant) > time.Duration(days)*24*time.Hour {
-			return fmt.Errorf("the bucket %s keeps deleted files for %d days: what was deleted after %s is in part gone; choose "+
-				"a younger instant, or name a copy of the files", name, days, w.Instant.Format(time.RFC3339))
+			return fmt.Errorf("the bucket %s keeps deleted files for %d days: what was deleted after %s is in part gone; "+
+				"choose a younger instant, or name a copy of the files", name, days, w.Instant.Format(time.RFC3339))
 		}
 	}
 	return nil

@@ -27,7 +27,7 @@ type Restore struct {
 	Words    []string  // arguments of scripts/deploy that the deployment was deployed with; none: those of the journal
 
 	Except      []replay.Exception // what was done since the instant and is not to be done again
-	ExceptGiven bool               // somebody decided what Except is, even if it is empty
+	ExceptGiven bool               // the operator decided what Except is, even if it is empty
 
 	// Bucket is the bucket that takes the place of one that was lost; empty: the living bucket stays.
 	Bucket string
@@ -76,7 +76,7 @@ type step struct {
 	do    func(context.Context) error
 }
 
-// Plan says everything that a restore would do, and changes nothing.
+// Plan says everything that a restore would do, and has no effect.
 func (r Restore) Plan(ctx context.Context) error {
 	w, err := r.open()
 	if err != nil {
@@ -136,7 +136,7 @@ func (r Restore) openOrBegin(ctx context.Context) (*work, error) {
 	return w, w.save()
 }
 
-// Switch makes the deployment run on the restored set. Nobody is served until Open.
+// Switch makes the deployment run on the restored set. People are served again by Open.
 func (r Restore) Switch(ctx context.Context) error {
 	return r.going(ctx, func(w *work) error {
 		if !w.did(lastOfRun) {
@@ -160,8 +160,8 @@ func (r Restore) Open(ctx context.Context, expire bool) error {
 			return err
 		}
 		if expire {
-			w.sayf("The restore has ended. The old set stays: keep %s and %s for 35 days, because the history of the new tables "+
-				"begins now.", w.Living.Core, w.Living.Events)
+			w.sayf("The restore has ended. The old set stays: keep %s and %s for 35 days, because the history of the new "+
+				"tables begins now.", w.Living.Core, w.Living.Events)
 			return w.archive("opened")
 		}
 		return w.sayEnding(ctx)

@@ -129,7 +129,8 @@ func (w *work) put(ctx context.Context, key string, want tree.Content) error {
 		ChecksumSHA256: aws.String(base64.StdEncoding.EncodeToString(want.SHA256[:])),
 		IfNoneMatch:    aws.String("*"),
 	})
-	if answer, ok := errors.AsType[*awshttp.ResponseError](err); ok && answer.HTTPStatusCode() == http.StatusPreconditionFailed {
+	answer, ok := errors.AsType[*awshttp.ResponseError](err)
+	if ok && answer.HTTPStatusCode() == http.StatusPreconditionFailed {
 		return nil // a run that ended in between put it
 	}
 	return err

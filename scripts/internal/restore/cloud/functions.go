@@ -151,8 +151,8 @@ func (w *work) stop(ctx context.Context, function string) error {
 	return err
 }
 
-// release gives the functions back what they had reserved. Where the counters were lost, it waits until nothing that
-// they knew can be used a second time.
+// release gives the functions back what they had reserved. Where the counters were lost, it waits until all that they
+// knew has ended.
 func (w *work) release(ctx context.Context) error {
 	if w.HotLost && w.did(lastOfSwitch) {
 		if err := w.waitUntil(ctx, w.Began.Add(assertionLife)); err != nil {
@@ -190,7 +190,8 @@ func (w *work) verify(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	query := fmt.Sprintf("Environment.Variables.[%s, %s, %s, %s]", env.CoreTable, env.EventsTable, env.HotTable, env.Bucket)
+	query := "Environment.Variables.[" +
+		strings.Join([]string{env.CoreTable, env.EventsTable, env.HotTable, env.Bucket}, ", ") + "]"
 	for _, f := range functions {
 		said, err := w.Commands.AWS(ctx, "lambda", "get-function-configuration", "--function-name", f, "--query", query,
 			"--output", "json")

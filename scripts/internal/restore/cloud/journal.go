@@ -93,7 +93,8 @@ func (r Restore) open() (*work, error) {
 	}
 	j := &journal{file: r.journalFile()}
 	if err := json.Unmarshal(text, j); err != nil {
-		return nil, fmt.Errorf("the journal %s is damaged: %w; repair it by hand, because it names what was made", j.file, err)
+		return nil, fmt.Errorf("the journal %s is damaged: %w; repair it by hand, because it names what was made", j.file,
+			err)
 	}
 	if j.Format != journalFormat {
 		return nil, fmt.Errorf("the journal %s has format %d, and this program knows %d: use the program that made it",
@@ -110,7 +111,7 @@ func (w *work) agree() error {
 			w.Instant.Format(time.RFC3339))
 	}
 	if w.ExceptGiven {
-		decides := len(w.Except) + len(w.Exceptions) // an empty list leaves out nothing, as before
+		decides := len(w.Except) + len(w.Exceptions) // an empty list is none, as before
 		if w.did(replayStep) && decides > 0 && !reflect.DeepEqual(w.Except, w.Exceptions) {
 			return errors.New("what was done since the instant was applied already: abandon the restore to decide otherwise")
 		}
@@ -118,6 +119,9 @@ func (w *work) agree() error {
 	}
 	if len(w.Words) > 0 {
 		w.Context = w.Words
+	}
+	if _, err := readWords(w.Context); err != nil {
+		return err
 	}
 	if w.Filled && w.Files == nil && !w.did(fillStep) {
 		return errors.New("the restore that is under way fills a bucket: say again where its files come from")

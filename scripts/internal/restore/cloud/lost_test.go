@@ -26,7 +26,8 @@ func TestDeletedTablesComeBackAsTheyWereAtTheirDeletion(t *testing.T) {
 	d.standIn.lose(d.Tables.Events)
 	d.standIn.lose(d.Tables.Hot)
 	d.Clock.Advance(10 * time.Minute)
-	expect.Error(t, d.restore(at.Add(-time.Minute)).Run(t.Context()), "nothing but its last state is left", at.Format(time.RFC3339))
+	expect.Error(t, d.restore(at.Add(-time.Minute)).Run(t.Context()), "nothing but its last state is left",
+		at.Format(time.RFC3339))
 	expect.OK(t, d.restore(at).Run(t.Context()), d.restore(at).Check(t.Context()))
 	s := d.restored(t).Set
 	if items := d.standIn.items(s.Core); !slices.ContainsFunc(items, func(i map[string]types.AttributeValue) bool {

@@ -30,6 +30,12 @@ func (r Restore) outputs() (outputs, error) {
 	return out, nil
 }
 
+// RecoveryRole returns the ARN of the role that alone may take delete markers away; empty: the deployment has none.
+func (r Restore) RecoveryRole() (string, error) {
+	out, err := r.outputs()
+	return out[r.Name+"-Data"]["RecoveryRole"], err
+}
+
 // living returns where the deployment keeps its data.
 func (r Restore) living() (set, error) {
 	out, err := r.outputs()
@@ -41,7 +47,8 @@ func (r Restore) living() (set, error) {
 		"CoreTable": &s.Core, "EventsTable": &s.Events, "HotTable": &s.Hot, "Bucket": &s.Bucket,
 	} {
 		if *to = data[name]; *to == "" {
-			return set{}, fmt.Errorf("%s does not tell the %s of %s: deploy once more, so that it does", r.Settings, name, r.Name)
+			return set{}, fmt.Errorf("%s does not tell the %s of %s: deploy once more, so that it does", r.Settings, name,
+				r.Name)
 		}
 	}
 	return s, nil

@@ -31,7 +31,8 @@ func (p Programs) AWS(ctx context.Context, args ...string) (string, error) {
 // Deploy implements Commands.
 func (p Programs) Deploy(ctx context.Context, args ...string) error {
 	cmd := exec.CommandContext(ctx, filepath.Join(p.Root, "scripts", "deploy"), args...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, p.Out, p.Out
+	cmd.Stdin = os.Stdin
+	cmd.Stdout, cmd.Stderr = p.Out, p.Out
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("scripts/deploy: %w", err)
 	}

@@ -57,7 +57,8 @@ func TestARestoreByTheProgramsOfTheOperator(t *testing.T) {
 	expect.OK(t, os.Remove(filepath.Join(root, "broken")))
 	expect.OK(t, l.restore(time.Time{}, programs).Switch(t.Context()))
 	words := string(expect.Value(os.ReadFile(filepath.Join(root, "words")))(t))
-	expect.Has(t, "scripts/deploy", words, "--yes\n", "name="+l.name+"\n", "table-read-units=50\n", "table-hot="+l.Tables.Hot)
+	expect.Has(t, "scripts/deploy", words, "--yes\n", "name="+l.name+"\n", "table-read-units=50\n",
+		"table-hot="+l.Tables.Hot)
 	expect.Lacks(t, "scripts/deploy", words, "table-core=before")
 	s := l.restored(t).Set
 	expect.OK(t, l.restore(time.Time{}, programs).Open(t.Context(), true))

@@ -24,8 +24,9 @@ type Wanted struct {
 	*dynamodb.CreateTableInput      // its name, keys and indexes
 	History                    bool // it can be restored to an instant
 	Stream                     bool
-	Read, Write                int64 // most request units in a second of the table and of each index; 0: the account's quota
-	Tags                       map[string]string
+	// Read and Write are the most request units of the table and of each index in a second; 0: the account's quota.
+	Read, Write int64
+	Tags        map[string]string
 }
 
 // Settle gives a table what DynamoDB does not restore. It refuses a table with other keys or indexes.

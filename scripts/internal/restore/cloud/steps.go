@@ -44,7 +44,8 @@ func (w *work) preparing() []step {
 		{tablesStep, w.tableCalls(), w.restoreTables},
 	}
 	if w.Filled {
-		all = append(all, step{fillStep, []string{"s3 PutObject into " + w.Set.Bucket + ", unless the file is there"}, w.fill})
+		call := "s3 PutObject into " + w.Set.Bucket + " of each file that it lacks"
+		all = append(all, step{fillStep, []string{call}, w.fill})
 	}
 	writes := "write " + w.Set.Core + " and " + w.Set.Events
 	return append(all,
@@ -54,7 +55,7 @@ func (w *work) preparing() []step {
 		step{mendStep, []string{writes + ": torn transactions, and archives that have to be made again"}, w.mend})
 }
 
-// switching are the steps of Switch. Nobody is served while they run.
+// switching are the steps of Switch. The service is down while they run.
 func (w *work) switching() []step {
 	return []step{
 		{drainStep, w.drainCalls(), w.drain},
@@ -97,7 +98,8 @@ func (w *work) tableCalls() []string {
 	if w.HotLost {
 		hot = "dynamodb CreateTable " + w.Set.Hot + ", empty: the one before is lost"
 	}
-	return append(calls, hot, "time to live, point-in-time recovery, deletion protection, stream, ceilings and tags of each")
+	return append(calls, hot,
+		"dynamodb UpdateTimeToLive, UpdateContinuousBackups, UpdateTable (protection, stream, ceilings), TagResource of each")
 }
 
 // restoreTables makes the tables of the restored set. Both restores run side by side at DynamoDB.
@@ -159,7 +161,7 @@ func (w *work) wanted() ([]Wanted, error) {
 	return all, nil
 }
 
-// since plans what is to be done again. It returns nil while nobody can tell, because the events were deleted and their
+// since plans what is to be done again. It returns nil while that is unknown, because the events were deleted and their
 // table is not restored yet. A restored table of events has all of them, up to its deletion.
 func (w *work) since(ctx context.Context, print bool) (*replay.Plan, error) {
 	from := w.Living

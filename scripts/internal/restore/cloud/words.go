@@ -14,13 +14,15 @@ func readWords(words []string) (map[string]string, error) {
 		if words[i] == "--yes" {
 			continue
 		}
-		name, value, named := "", "", false
+		given := ""
 		if words[i] == "-c" && i+1 < len(words) {
 			i++
-			name, value, named = strings.Cut(words[i], "=")
+			given = words[i]
 		}
+		name, value, named := strings.Cut(given, "=")
 		if !named {
-			return nil, fmt.Errorf("after -- stand the arguments of scripts/deploy, -c NAME=VALUE or --yes, not %q", words[i])
+			return nil, fmt.Errorf("after -- stand the arguments of scripts/deploy, -c NAME=VALUE or --yes, not %q",
+				words[i])
 		}
 		options[name] = value
 	}

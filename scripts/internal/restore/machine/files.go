@@ -22,7 +22,7 @@ const ringsName = "rings.json"
 
 // copyDatabase copies the tables of the copy into the new folder.
 func (w *work) copyDatabase(context.Context) error {
-	w.say("tables   %d MB", w.From.DatabaseFile.Size>>20)
+	w.say("tables   %s", size(w.From.DatabaseFile.Size))
 	return w.copyTables(w.Data)
 }
 

@@ -31,6 +31,17 @@ type past struct {
 	used   []values // items of tokens and nonces that were used and may not be used again
 }
 
+// count returns how many events are of after an instant. Those of the minutes before are read as well, because an event
+// has the time at which its request began.
+func (p past) count(instant time.Time) (n int) {
+	for _, e := range p.events {
+		if !e.At.Before(instant) {
+			n++
+		}
+	}
+	return n
+}
+
 type values = map[string]types.AttributeValue
 
 // readLiving reads the living folder, whether a stack runs on it or not. known is the set of the copy, by which a

@@ -128,7 +128,7 @@ func TestARunThatDiesAtAnyCallGoesOn(t *testing.T) {
 	r := e.restore(t, c)
 	for _, after := range []bool{false, true} {
 		died := harness.Deaths{}
-		for e.dies(t, r, died, after) {
+		for e.dies(t, r, died, after, Restore.Run) {
 		}
 		if len(died) < 5 {
 			t.Errorf("it died at %v only", died)
@@ -142,8 +142,28 @@ func TestARunThatDiesAtAnyCallGoesOn(t *testing.T) {
 	e.WantGone(t, gone.RevisionContentURL)
 }
 
-// dies lets a run die at the first write of a kind at which none died yet. It reports false if the run ended.
-func (e *env) dies(t *testing.T, r Restore, died harness.Deaths, after bool) bool {
+func TestASwitchThatDiesAtAnyCallGoesOn(t *testing.T) {
+	e := newEnv(t)
+	g := e.NewAgent(t)
+	gone := harness.PublishPage(t, g, "gone")
+	r := e.restore(t, e.copy(t))
+	expect.OK(t, r.Run(t.Context()))
+	harness.DeleteArtifact(t, g, gone.ArtifactID) // after the run
+	e.stop(t)
+	died := harness.Deaths{}
+	for n := 0; e.dies(t, r, died, n%2 == 1, Restore.Switch); n++ {
+	}
+	if len(died) < 2 {
+		t.Errorf("it died at %v only", died)
+	}
+	e.serve(t, r)
+	e.WantGone(t, gone.RevisionContentURL)
+}
+
+// dies lets a step die at the first write of a kind at which none died yet. It reports false if the step ended.
+func (e *env) dies(
+	t *testing.T, r Restore, died harness.Deaths, after bool, step func(Restore, context.Context) error,
+) bool {
 	t.Helper()
 	faults := chaos.New()
 	dying := false
@@ -162,7 +182,7 @@ func (e *env) dies(t *testing.T, r Restore, died harness.Deaths, after bool) boo
 	}
 	r.Middleware = []func(*middleware.Stack) error{faults.Add}
 	process := chaos.Process(t.Context())
-	err := r.Run(process)
+	err := step(r, process)
 	if chaos.Died(process) {
 		return true
 	}

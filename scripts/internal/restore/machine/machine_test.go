@@ -22,12 +22,15 @@ func TestARestoreServesWhatTheCopyHasAndNotWhatEndedSince(t *testing.T) {
 	_, token, err := e.Anyone.Provision(t.Context())
 	expect.OK(t, err)
 	ada := e.signIn(t)
+	pinned := harness.PublishPage(t, ada.key, "pinned")
 	c := e.copy(t)
 	later := harness.PublishPage(t, g, "later")
 	harness.DeleteArtifact(t, g, gone.ArtifactID)
 	for link := range harness.LinkRows(t, g, closed.ArtifactID) {
 		harness.RevokeLink(t, g, link)
 	}
+	harness.Call[map[string]any](t, ada.cli, 200, "POST", harness.PinPath(pinned.ArtifactID), nil, harness.KeyHeader()...)
+	e.RewriteItem(t, e.Tables.Hot, harness.Item{}, map[string]any{"pk": "n:used", "ttl": int(e.Clock.Now().Unix())})
 	e.stop(t)
 	r := e.restore(t, c)
 	expect.OK(t, r.Plan(t.Context()), r.Run(t.Context()))
@@ -44,6 +47,12 @@ func TestARestoreServesWhatTheCopyHasAndNotWhatEndedSince(t *testing.T) {
 	}
 	if _, err := g.AgentView(t.Context(), later.ArtifactID); err == nil {
 		t.Error("what was published after the copy is there")
+	}
+	if e.GetItem(t, "A#"+string(pinned.ArtifactID), "META")["pin_at"] == nil {
+		t.Error("what was pinned after the copy is not")
+	}
+	if e.CountItems(t, e.Tables.Hot, "n:used") != 1 {
+		t.Error("a nonce that was used after the copy can be used again")
 	}
 	harness.PublishPage(t, g, "new")
 	again := e.signIn(t)

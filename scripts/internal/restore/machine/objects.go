@@ -26,7 +26,7 @@ const (
 // named, so that one bad file does not keep all others away; the check names the artifact that misses it.
 func (w *work) loadObjects(ctx context.Context) error {
 	all := w.From.Objects
-	w.say("objects  %d, %d MB", len(all), bytesOf(all)>>20)
+	w.say("objects  %d, %s", len(all), size(bytesOf(all)))
 	var mu sync.Mutex // of done and of what is said
 	done := 0
 	group, ctx := async.WithContext(ctx)

@@ -34,7 +34,7 @@ func (w *work) replay(ctx context.Context) error {
 	if err := plan.Decided(); err != nil {
 		return err
 	}
-	w.say("events   %d since %s", len(past.events), stamp(w.instant()))
+	w.say("events   %d since %s", past.count(w.instant()), stamp(w.instant()))
 	report, err := plan.Apply(ctx, w.set, w.Now())
 	if err := w.report(report, err); err != nil {
 		return err

@@ -74,7 +74,8 @@ func (o *Options) name(kind, text string) (err error) {
 		_, err = o.Artifact.Bits()
 	}
 	if err != nil {
-		return fmt.Errorf("%q is no id of a %s: copy it from the record or from the address of its page", text, kind)
+		return fmt.Errorf("%q cannot be the id of the %s: copy it from the record of events, or from the address of its page",
+			text, kind)
 	}
 	return nil
 }
