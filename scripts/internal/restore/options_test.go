@@ -34,7 +34,7 @@ func TestCommandLinesThatAreRefused(t *testing.T) {
 		"-nonsense":                 "plan --nonsense",
 		"invalid value":             "plan prod --at yesterday",
 		"name one artifact":         "artifact --from c",
-		"is no id of a workspace":   "workspace x --from c",
+		"be the id of the work":     "workspace x --from c",
 	} {
 		tool, _, complaints := newTool()
 		if code := run(t.Context(), strings.Fields(line), tool); code != 1 || !strings.Contains(complaints.String(), says) {
