@@ -117,9 +117,11 @@ const accountGuide = `vitrine account tells whether the workspace is being delet
   vitrine account cancel
 
 delete closes the workspace at once: nothing in it can be read or changed, no link and no API key
-works, and every login ends, this one too. It goes for good 14 days later. delete needs a login of
-the last 15 minutes by a browser on this machine (vitrine login --fresh), and the right admin. On a
-terminal it asks first; the answer no is exit code 8. Without a terminal it needs --yes.
+works, and every login ends, this one too. It goes for good 14 days later. Only the operator
+of the service can still reach it then: for up to 35 days, and longer where they keep copies. delete
+needs a login of the last 15 minutes by a browser on this machine (vitrine login --fresh), and the
+right admin. On a terminal it asks first; the answer no is exit code 8. Without a terminal it needs
+--yes.
 
 cancel opens a browser on this machine to sign in, keeps the workspace, and stores a new login.
 Artifacts, links, pins and API keys work as before; artifacts that expired meanwhile stay expired.

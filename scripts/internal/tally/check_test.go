@@ -188,6 +188,7 @@ func TestCheckRunsTheSuiteAndTheAuditWithAllAlone(t *testing.T) {
 			"conformance -timeout 15m vitrine/scripts/internal/conformance",
 			"lighthouse -timeout 20m vitrine/scripts/internal/lighthouse",
 			"engines -timeout 20m vitrine/scripts/journey/engines",
+			"drill -timeout 20m -run TwentyRounds vitrine/scripts/internal/drill",
 		} {
 			if got := strings.Count(tests(calls), "go test -tags "+test+"\n"); got != want {
 				t.Errorf("with %s it runs %q %d times after\n%s", mode, test, got, calls)

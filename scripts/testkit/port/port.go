@@ -1,7 +1,8 @@
-// Package port finds ports for stacks that tests start on fixed ports.
+// Package port finds ports for stacks that tests and drills start on fixed ports.
 package port
 
 import (
+	"errors"
 	"math/rand/v2"
 	"net"
 	"strconv"
@@ -14,10 +15,20 @@ const (
 	bases  = 1_600  // all below the ports that the kernel assigns by itself
 )
 
-// Base returns a base whose ports are free. Until the test ends it reserves them against other
-// callers and processes by listening on the base itself, which no stack does.
+// Base returns a base whose ports are free, and reserves them until the test ends.
 func Base(t testing.TB) int {
 	t.Helper()
+	base, release, err := Find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(release)
+	return base
+}
+
+// Find returns a base whose ports are free. Until release is called it reserves them against other callers and processes
+// by listening on the base itself, which no stack does.
+func Find() (base int, release func(), err error) {
 	for range 100 {
 		base := lowest + rand.IntN(bases)*(span+1)
 		reservation, err := listen(base)
@@ -25,13 +36,11 @@ func Base(t testing.TB) int {
 			continue
 		}
 		if free(base) {
-			t.Cleanup(func() { reservation.Close() })
-			return base
+			return base, func() { reservation.Close() }, nil
 		}
 		reservation.Close()
 	}
-	t.Fatal("no free range of ports")
-	return 0
+	return 0, nil, errors.New("no free range of ports: stop some of what listens on ports from 10000 on")
 }
 
 func free(base int) bool {

@@ -160,6 +160,9 @@ const (
 	ReportLife         = EventLife // a report of abuse
 	ReportRunes        = 2000      // what its sender writes
 	MovedLife          = 90 * Day  // the remains of a claimed workspace
+	// RecoverableLife is the longest time in which the operator can reach what was deleted without a copy of their own.
+	// It covers old versions of files and the point-in-time recovery of tables.
+	RecoverableLife = 35 * Day
 )
 
 // ProvisionQuota is how many ephemeral workspaces a new deployment makes in a calendar minute; the

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
+
+	"vitrine/scripts/testkit/invariant"
+)
+
+// destruction is what a round destroys of the living site, whose engines run and whose hosts do not.
+type destruction struct {
+	name    string
+	events  bool                                // they survive
+	destroy func(context.Context, *round) error // nil: all of it stays
+}
+
+// destructions are the kinds of rounds, which take turns.
+var destructions = []destruction{
+	{"nothing", true, nil},
+	{"tables", false, dropTables},
+	{"objects", true, deleteObjects},
+	{"prefix", true, deleteWorkspace},
+	{"row", true, spoilRow},
+	{"torn", true, tear},
+	{"rings", true, loseRings},
+	{"folder", false, loseFolder},
+	{"torn, tables", false, tearAndDrop},
+}
+
+func tearAndDrop(ctx context.Context, r *round) error {
+	return errors.Join(tear(ctx, r), dropTables(ctx, r))
+}
+
+func dropTables(ctx context.Context, r *round) error {
+	d := r.living.deployment()
+	for _, table := range []string{d.Tables.Core, d.Tables.Events, d.Tables.Hot} {
+		if _, err := d.DynamoDB.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: &table}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func deleteObjects(ctx context.Context, r *round) error { return r.deletePrefix(ctx, "o/") }
+
+// deletePrefix deletes the objects with a prefix, as a function with too many rights could.
+func (r *round) deletePrefix(ctx context.Context, prefix string) error {
+	d := r.living.deployment()
+	pages := s3.NewListObjectsV2Paginator(d.S3, &s3.ListObjectsV2Input{Bucket: &d.Bucket, Prefix: &prefix})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil || len(page.Contents) == 0 {
+			return err
+		}
+		listed := &s3types.Delete{}
+		for _, o := range page.Contents {
+			listed.Objects = append(listed.Objects, s3types.ObjectIdentifier{Key: o.Key})
+		}
+		if _, err := d.S3.DeleteObjects(ctx, &s3.DeleteObjectsInput{Bucket: &d.Bucket, Delete: listed}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deleteWorkspace deletes the artifacts of one workspace and its objects, past the service.
+func deleteWorkspace(ctx context.Context, r *round) error {
+	of, err := r.someAccount()
+	if err != nil {
+		return err
+	}
+	d := r.living.deployment()
+	for _, a := range of.artifacts {
+		items, err := partition(ctx, d, "A#"+string(a.id))
+		if err != nil {
+			return err
+		}
+		for _, i := range items {
+			if err := remove(ctx, d, d.Tables.Core, i); err != nil {
+				return err
+			}
+		}
+	}
+	return r.deletePrefix(ctx, "o/"+string(of.workspace)+"/")
+}
+
+// spoilRow takes everything but its keys from an artifact.
+func spoilRow(ctx context.Context, r *round) error {
+	of, err := r.someAccount()
+	if err != nil {
+		return err
+	}
+	d := r.living.deployment()
+	a := of.artifacts[r.random.IntN(len(of.artifacts))]
+	_, err = d.DynamoDB.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName: &d.Tables.Core,
+		Item:      item{"pk": text("A#" + string(a.id)), "sk": text("META"), "status": text("spoiled")},
+	})
+	return err
+}
+
+// loseRings deletes the key rings of the living site.
+func loseRings(_ context.Context, r *round) error {
+	return os.Remove(filepath.Join(r.living.data, "rings.json"))
+}
+
+// loseFolder deletes the data folder.
+func loseFolder(ctx context.Context, r *round) error {
+	return errors.Join(r.living.stop(ctx), os.RemoveAll(r.living.data))
+}
+
+// someAccount returns an account with artifacts.
+func (r *round) someAccount() (*account, error) {
+	workers := r.crowd.workers
+	for _, n := range r.random.Perm(len(workers)) {
+		for _, a := range workers[n].accounts {
+			if len(a.artifacts) > 0 {
+				return a, nil
+			}
+		}
+	}
+	return nil, errors.New("no worker has published anything")
+}
+
+type item = map[string]types.AttributeValue
+
+func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+
+// number returns the digits of a value, empty for another type.
+func number(v types.AttributeValue) string {
+	if n, ok := v.(*types.AttributeValueMemberN); ok {
+		return n.Value
+	}
+	return ""
+}
+
+// spelt returns the text of a value, empty for another type.
+func spelt(v types.AttributeValue) string {
+	if s, ok := v.(*types.AttributeValueMemberS); ok {
+		return s.Value
+	}
+	return ""
+}
+
+// partition reads all items of the core table with a partition key.
+func partition(ctx context.Context, d invariant.Deployment, pk string) ([]item, error) {
+	out, err := d.DynamoDB.Query(ctx, &dynamodb.QueryInput{
+		TableName:                 &d.Tables.Core,
+		ConsistentRead:            aws.Bool(true),
+		KeyConditionExpression:    aws.String("pk = :pk"),
+		ExpressionAttributeValues: item{":pk": text(pk)},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", strings.SplitN(pk, "#", 2)[0], err)
+	}
+	return out.Items, nil
+}
+
+// remove deletes an item of a table.
+func remove(ctx context.Context, d invariant.Deployment, table string, i item) error {
+	_, err := d.DynamoDB.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+		TableName: &table,
+		Key:       item{"pk": i["pk"], "sk": i["sk"]},
+	})
+	return err
+}

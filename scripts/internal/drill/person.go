@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/id"
+)
+
+// person is a member who signs in through the identity provider of the stack.
+type person struct {
+	email     string
+	workspace id.Workspace
+	agent     *wire.Agent // holds an access token
+	made      mark
+	keys      []*key // besides the one that publishes
+}
+
+// client is the OAuth client that people sign in with, because it may make keys.
+const client = "dashboard"
+
+// maxSignIns is how often a sign-in is tried. The hosts give the identity provider a few seconds.
+const maxSignIns = 5
+
+// signInAgain signs a person in, and tries again while a busy machine answers too late.
+func signInAgain(ctx context.Context, anyone *wire.Agent, email string) (p *person, err error) {
+	for range maxSignIns {
+		if p, err = signIn(ctx, anyone, email); err == nil {
+			return p, nil
+		}
+	}
+	return nil, err
+}
+
+// signIn signs a person in by a device code that the person approves in a browser.
+func signIn(ctx context.Context, anyone *wire.Agent, email string) (*person, error) {
+	b := &browser{Agent: anyone, cookies: map[string]string{}}
+	app := anyone.At.AppURL
+	var device contract.DeviceAuthorization
+	var token contract.Token
+	var mine contract.WebWorkspace
+	there, err := b.browse(ctx, "GET", app+"/api/auth/sign-in?returnPathname=/dashboard", nil)
+	if err == nil {
+		there, err = (&browser{Agent: anyone}).browse(ctx, "GET", there+"&login_hint="+url.QueryEscape(email), nil)
+	}
+	if err == nil {
+		_, err = b.browse(ctx, "GET", there, nil)
+	}
+	if err == nil {
+		fields := url.Values{"client_id": {client}, "device_name": {"drill"}}
+		err = ask(ctx, anyone, &device, "POST", "/oauth2/device_authorization", fields)
+	}
+	if err == nil {
+		_, err = b.browse(ctx, "POST", app+"/device/approve", url.Values{"code": {device.UserCode}})
+	}
+	if err == nil {
+		grant := url.Values{"grant_type": {contract.GrantDevice}, "client_id": {client}, "device_code": {device.DeviceCode}}
+		err = ask(ctx, anyone, &token, "POST", "/oauth2/token", grant)
+	}
+	p := &person{email: email, agent: with(anyone, token.AccessToken)}
+	if err == nil {
+		err = ask(ctx, p.agent, &mine, "GET", "/v1/web/workspace", nil)
+	}
+	p.workspace = mine.Workspace.ID
+	p.made.set(err)
+	return p, err
+}
+
+// makeKey makes an API key of the person's workspace.
+func (p *person) makeKey(ctx context.Context) (*key, error) {
+	var made contract.CreatedKey
+	err := ask(ctx, p.agent, &made, "POST", "/v1/web/keys", contract.CreateKey{Name: "drill"})
+	k := &key{id: made.APIKey.ID, secret: made.Secret}
+	k.made.set(err)
+	return k, err
+}
+
+// with returns a client with a credential.
+func with(anyone *wire.Agent, bearer string) *wire.Agent {
+	return &wire.Agent{HTTP: anyone.HTTP, At: anyone.At, Key: bearer}
+}
+
+// ask sends a request to the api host, as a form or as JSON, and decodes an answer that is no refusal.
+func ask(ctx context.Context, g *wire.Agent, out any, method, path string, body any) error {
+	headers := []string{"Idempotency-Key", wire.NewKey()}
+	if form, ok := body.(url.Values); ok {
+		body, headers = form.Encode(), []string{"Content-Type", "application/x-www-form-urlencoded"}
+	}
+	a, err := g.Do(ctx, method, g.At.APIURL+path, body, headers...)
+	if err == nil && a.Status >= http.StatusBadRequest {
+		err = &wire.Refused{Answer: a, Asked: method + " " + path}
+	}
+	if err != nil || out == nil {
+		return err
+	}
+	return json.Unmarshal(a.Body, out)
+}
+
+// browser goes through the pages of the app host and of the identity provider, one redirect at a time.
+type browser struct {
+	*wire.Agent
+	cookies map[string]string // nil: it keeps none
+}
+
+// browse opens a page or sends a form, and returns where the answer leads.
+func (b *browser) browse(ctx context.Context, method, target string, form url.Values) (there string, err error) {
+	var cookies []string
+	for name, value := range b.cookies {
+		cookies = append(cookies, name+"="+value)
+	}
+	headers := []string{"Sec-Fetch-Site", "same-origin", "Cookie", strings.Join(cookies, "; ")}
+	var body any
+	if form != nil {
+		body = form.Encode()
+		headers = append(headers, "Origin", b.At.AppURL, "Content-Type", "application/x-www-form-urlencoded")
+	}
+	a, err := b.Do(ctx, method, target, body, headers...)
+	if err != nil {
+		return "", err
+	}
+	if a.Status >= http.StatusBadRequest {
+		return "", fmt.Errorf("signing in: the page answers %d", a.Status)
+	}
+	for _, c := range (&http.Response{Header: a.Header}).Cookies() {
+		if b.cookies != nil {
+			b.cookies[c.Name] = c.Value
+		}
+	}
+	return a.Header.Get("Location"), nil
+}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"vitrine/scripts/internal/backup/copies"
+	"vitrine/scripts/testkit/invariant"
+	"vitrine/shared/platform/event"
+)
+
+// tornWithin is how far apart the instants of two tables may be that are brought back each by itself.
+const tornWithin = 2 * time.Second
+
+// tear takes parts of transactions out of the copy, as if its tables were not of one instant.
+func tear(ctx context.Context, r *round) error {
+	scratch := &site{data: filepath.Join(r.folder, "torn")}
+	if err := os.MkdirAll(scratch.data, 0o700); err != nil {
+		return err
+	}
+	database := filepath.Join(scratch.data, filepath.Base(r.backup.Database()))
+	whole, err := os.ReadFile(r.backup.Database())
+	if err == nil {
+		err = os.WriteFile(database, whole, 0o600)
+	}
+	if err == nil {
+		err = scratch.startEngines(ctx)
+	}
+	if err == nil {
+		err = tearTables(ctx, scratch.deployment(), r.backup.At)
+	}
+	if err = errors.Join(err, scratch.stop(ctx)); err != nil {
+		return err
+	}
+	torn := filepath.Join(r.folder, "torn.db")
+	if err := copies.Snapshot(ctx, scratch.data, torn); err != nil {
+		return err
+	}
+	return replaceDatabase(&r.backup, torn)
+}
+
+// tearTables removes drafts and half of the events of the moments around an instant.
+func tearTables(ctx context.Context, d invariant.Deployment, instant time.Time) error {
+	drafts, err := recentDrafts(ctx, d, instant)
+	if err != nil {
+		return err
+	}
+	told := 0
+	events, err := found(ctx, d, d.Tables.Events, func(i item) bool {
+		millis, _, _ := strings.Cut(spelt(i["sk"]), "#")
+		action := event.Action(spelt(i["action"]))
+		if (action != event.ArtifactPublished && action != event.ArtifactCreated) || !recent(millis, instant) {
+			return false
+		}
+		told++
+		return told%2 == 1
+	})
+	if err != nil {
+		return err
+	}
+	if len(drafts)+len(events) == 0 {
+		return errors.New("nothing was written while the copy was taken, so that there is nothing to tear")
+	}
+	for _, i := range drafts {
+		err = errors.Join(err, remove(ctx, d, d.Tables.Core, i))
+	}
+	for _, i := range events {
+		err = errors.Join(err, remove(ctx, d, d.Tables.Events, i))
+	}
+	return err
+}
+
+// recentDrafts returns the drafts of a moment that their artifacts name. Where a table has a later write, it has the
+// earlier ones.
+func recentDrafts(ctx context.Context, d invariant.Deployment, instant time.Time) ([]item, error) {
+	named := map[string]bool{}
+	drafts, err := found(ctx, d, d.Tables.Core, func(i item) bool {
+		if draft := spelt(i["draft"]); spelt(i["status"]) == "active" && draft != "" {
+			named[draft] = true
+		}
+		return spelt(i["status"]) == "draft" && recent(number(i["created"]), instant)
+	})
+	return slices.DeleteFunc(drafts, func(i item) bool { return !named[strings.TrimPrefix(spelt(i["sk"]), "R#")] }), err
+}
+
+// recent reports whether a time in milliseconds is near an instant.
+func recent(millis string, instant time.Time) bool {
+	n, err := strconv.ParseInt(millis, 10, 64)
+	return err == nil && time.UnixMilli(n).Sub(instant).Abs() < tornWithin
+}
+
+// found returns the items of a table that match.
+func found(ctx context.Context, d invariant.Deployment, table string, matches func(item) bool) (all []item, err error) {
+	pages := dynamodb.NewScanPaginator(d.DynamoDB, &dynamodb.ScanInput{TableName: &table})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("scan %s: %w", table, err)
+		}
+		for _, i := range page.Items {
+			if matches(i) {
+				all = append(all, i)
+			}
+		}
+	}
+	return all, nil
+}
+
+// replaceDatabase puts another database into a copy, and says so in its manifest.
+func replaceDatabase(c *copies.Copy, file string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(file, c.Database()); err != nil {
+		return err
+	}
+	sum := sha256.Sum256(text)
+	c.DatabaseFile.Size, c.DatabaseFile.SHA256 = int64(len(text)), hex.EncodeToString(sum[:])
+	manifest, err := json.Marshal(c.Manifest)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(c.Dir, "copy.json"), manifest, 0o600)
+}
