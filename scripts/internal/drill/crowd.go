@@ -17,7 +17,7 @@ import (
 const (
 	faultShare = 0.01                 // of the AWS calls
 	waitEvery  = 5 * time.Millisecond // for what workers do
-	maxLoad    = 10 * time.Minute     // of one round
+	maxLoad    = 30 * time.Minute     // of one round, for ten thousand artifacts on a busy machine
 )
 
 // crowd is workers on one site.
