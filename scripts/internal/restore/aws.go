@@ -29,7 +29,7 @@ var deploymentName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]{0,39}$`)
 const bucketScheme = "s3://"
 
 // cloud returns the restore of a deployment in AWS. Account and region are those of the AWS command line.
-// The bucket is worked on as the recovery role, everything else with the rights of the operator.
+// The bucket of the deployment is worked on as the recovery role, everything else with the rights of the operator.
 func (o options) cloud(ctx context.Context) (restore, error) {
 	if !deploymentName.MatchString(o.name) {
 		return nil, fmt.Errorf("%q is no name of a deployment", o.name)
@@ -54,6 +54,7 @@ func (o options) cloud(ctx context.Context) (restore, error) {
 		ExceptGiven: o.except != "",
 		Bucket:      o.bucket,
 		DynamoDB:    dynamodb.NewFromConfig(cfg),
+		OwnS3:       s3.NewFromConfig(cfg),
 		Commands:    cloud.Programs{Root: root, Out: o.complaints},
 		Clock:       cloud.Clock{Now: o.now, Wait: wait},
 		Limits:      limits.Default(),

@@ -18,7 +18,7 @@ const filePrefix = "o/"
 // long a bucket keeps them if they come from elsewhere.
 func (w *work) checkBucket(ctx context.Context) error {
 	name := w.Set.Bucket
-	versions, err := w.S3.GetBucketVersioning(ctx, &s3.GetBucketVersioningInput{Bucket: &name})
+	versions, err := w.objects().GetBucketVersioning(ctx, &s3.GetBucketVersioningInput{Bucket: &name})
 	if err != nil {
 		return fmt.Errorf("the bucket %s cannot be read: %w; if it is lost, name another and where its files come from", name,
 			err)
@@ -30,7 +30,7 @@ func (w *work) checkBucket(ctx context.Context) error {
 	if name != w.Living.Bucket {
 		return nil // scripts/deploy gives it its policy
 	}
-	policy, err := w.S3.GetBucketPolicy(ctx, &s3.GetBucketPolicyInput{Bucket: &name})
+	policy, err := w.objects().GetBucketPolicy(ctx, &s3.GetBucketPolicyInput{Bucket: &name})
 	if err != nil {
 		return fmt.Errorf("the policy of the bucket %s cannot be read: %w", name, err)
 	}
@@ -48,7 +48,7 @@ func (w *work) checkBucket(ctx context.Context) error {
 
 // checkLife refuses an instant that is older than what the bucket keeps of deleted files.
 func (w *work) checkLife(ctx context.Context, name string) error {
-	out, err := w.S3.GetBucketLifecycleConfiguration(ctx, &s3.GetBucketLifecycleConfigurationInput{Bucket: &name})
+	out, err := w.objects().GetBucketLifecycleConfiguration(ctx, &s3.GetBucketLifecycleConfigurationInput{Bucket: &name})
 	if err != nil {
 		return fmt.Errorf("the life cycle of the bucket %s cannot be read: %w", name, err)
 	}

@@ -35,7 +35,8 @@ type Restore struct {
 	Files Files
 
 	DynamoDB *dynamodb.Client
-	S3       *s3.Client
+	S3       *s3.Client // has the rights of the recovery role, which are those to the living bucket
+	OwnS3    *s3.Client // has the rights of the operator, for Bucket
 	Commands Commands
 	Clock    Clock
 	Limits   limits.Limits
@@ -220,6 +221,14 @@ func (w *work) sayf(format string, args ...any) {
 	fmt.Fprintf(w.Out, format+"\n", args...)
 }
 
+// objects returns the client for the bucket of the restored set.
+func (w *work) objects() *s3.Client {
+	if w.Set.Bucket == w.Living.Bucket {
+		return w.S3
+	}
+	return w.OwnS3
+}
+
 // deployment returns a set as the rules and the replay read it.
 func (w *work) deployment(s set) invariant.Deployment {
 	gap := invariant.Gap{From: w.Instant, To: w.Drained}
@@ -229,7 +238,7 @@ func (w *work) deployment(s set) invariant.Deployment {
 	return invariant.Deployment{
 		DynamoDB: w.DynamoDB,
 		Tables:   s.Tables,
-		S3:       w.S3,
+		S3:       w.objects(),
 		Bucket:   s.Bucket,
 		Limits:   w.Limits,
 		Gap:      gap,

@@ -78,6 +78,10 @@ func (d *deployment) writeSettings(t *testing.T, s set) {
 // restore returns the restore that an operator runs.
 func (d *deployment) restore(at time.Time, change ...func(*Restore)) Restore {
 	e := d.Options.Engines
+	bucket := s3.NewFromConfig(e.AWS(), func(o *s3.Options) {
+		o.BaseEndpoint, o.UsePathStyle = &e.S3, true
+		o.APIOptions = append(o.APIOptions, d.bucket.add, d.faults.Add)
+	})
 	r := Restore{
 		Name:     d.name,
 		At:       at,
@@ -88,10 +92,8 @@ func (d *deployment) restore(at time.Time, change ...func(*Restore)) Restore {
 			o.BaseEndpoint = aws.String(d.standIn.url)
 			o.APIOptions = append(o.APIOptions, d.faults.Add)
 		}),
-		S3: s3.NewFromConfig(e.AWS(), func(o *s3.Options) {
-			o.BaseEndpoint, o.UsePathStyle = &e.S3, true
-			o.APIOptions = append(o.APIOptions, d.bucket.add, d.faults.Add)
-		}),
+		S3:       bucket,
+		OwnS3:    bucket,
 		Commands: d.account,
 		Clock: Clock{
 			Now: d.Clock.Now,

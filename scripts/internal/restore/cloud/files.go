@@ -49,7 +49,7 @@ func (w *work) histories(ctx context.Context, home string) (map[string]history, 
 		}
 		return history{size: -1}
 	}
-	pages := s3.NewListObjectVersionsPaginator(w.S3, &s3.ListObjectVersionsInput{
+	pages := s3.NewListObjectVersionsPaginator(w.objects(), &s3.ListObjectVersionsInput{
 		Bucket: &w.Set.Bucket, Prefix: aws.String(filePrefix + home + "/"),
 	})
 	for pages.HasMorePages() {

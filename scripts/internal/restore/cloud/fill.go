@@ -124,7 +124,7 @@ func (w *work) put(ctx context.Context, key string, want tree.Content) error {
 		w.sayf("  %s is lost: its copy is missing or damaged", key)
 		return nil
 	}
-	_, err = w.S3.PutObject(ctx, &s3.PutObjectInput{
+	_, err = w.objects().PutObject(ctx, &s3.PutObjectInput{
 		Bucket:         &w.Set.Bucket,
 		Key:            &key,
 		Body:           bytes.NewReader(f.Bytes),

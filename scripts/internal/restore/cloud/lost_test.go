@@ -46,6 +46,19 @@ func TestDeletedTablesComeBackAsTheyWereAtTheirDeletion(t *testing.T) {
 	}
 }
 
+// TestABucketInPlaceOfALostOneIsNotForTheRecoveryRole: the role has rights to the bucket of the deployment alone.
+func TestABucketInPlaceOfALostOneIsNotForTheRecoveryRole(t *testing.T) {
+	role, operator := s3.New(s3.Options{}), s3.New(s3.Options{})
+	w := &work{Restore: Restore{S3: role, OwnS3: operator}, journal: &journal{}}
+	w.Living.Bucket, w.Set.Bucket = "lost", "new"
+	if w.objects() != operator {
+		t.Error("the role is used for a new bucket")
+	}
+	if w.Set.Bucket = w.Living.Bucket; w.objects() != role {
+		t.Error("the role is not used for the bucket of the deployment")
+	}
+}
+
 // TestFilesThatAreLostComeFromACopy fills the bucket of a deployment from a copy whose file is damaged, and then from
 // one that is whole.
 func TestFilesThatAreLostComeFromACopy(t *testing.T) {

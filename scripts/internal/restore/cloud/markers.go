@@ -115,7 +115,7 @@ func (w *work) deleteAgain(ctx context.Context) error {
 
 func (w *work) deleteObjects(ctx context.Context, objects []types.ObjectIdentifier) error {
 	for some := range slices.Chunk(objects, mostKeys) {
-		out, err := w.S3.DeleteObjects(ctx, &s3.DeleteObjectsInput{
+		out, err := w.objects().DeleteObjects(ctx, &s3.DeleteObjectsInput{
 			Bucket: &w.Set.Bucket,
 			Delete: &types.Delete{Objects: some, Quiet: aws.Bool(true)},
 		})
