@@ -25,12 +25,6 @@ import (
 // tablePrefix names the tables, as those of scripts/dev are named.
 const tablePrefix = "vitrine"
 
-// Offsets of the engines' ports, as scripts/dev has them.
-const (
-	dynamoDBOffset = 11
-	s3Offset       = 12
-)
-
 // site is a data folder with the engines and the hosts that serve it.
 type site struct {
 	data    string
@@ -45,7 +39,7 @@ type site struct {
 func (s *site) startEngines(ctx context.Context) (err error) {
 	o := engines.Options{Dir: s.data, Own: true}
 	if s.base != 0 {
-		o.DynamoDBPort, o.S3Port = s.base+dynamoDBOffset, s.base+s3Offset
+		o.DynamoDBPort, o.S3Port = s.base+engines.DynamoDBOffset, s.base+engines.S3Offset
 	}
 	s.engines, err = engines.Start(ctx, o)
 	return err

@@ -118,7 +118,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 
 // settingsOf returns the settings of a function beside the stack that scripts/dev runs.
 func settingsOf(ctx context.Context, r request, root string) (map[string]string, error) {
-	for name, port := range map[string]int{engines.EnvDynamoDB: r.base + 11, engines.EnvS3: r.base + 12} {
+	for name, port := range map[string]int{
+		engines.EnvDynamoDB: r.base + engines.DynamoDBOffset, engines.EnvS3: r.base + engines.S3Offset,
+	} {
 		if os.Getenv(name) == "" {
 			os.Setenv(name, "http://127.0.0.1:"+strconv.Itoa(port))
 		}

@@ -78,8 +78,8 @@ func (l *local) startEngines(ctx context.Context) error {
 	l.say("engines  DynamoDB and S3 start")
 	o := engines.Options{
 		Dir:          l.folder.path,
-		DynamoDBPort: l.base + dynamoDBOffset,
-		S3Port:       l.base + s3Offset,
+		DynamoDBPort: l.base + engines.DynamoDBOffset,
+		S3Port:       l.base + engines.S3Offset,
 		Log:          l.log,
 	}
 	if l.folder.temporary {

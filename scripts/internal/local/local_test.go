@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"vitrine/scripts/local/engines"
 	"vitrine/scripts/testkit/expect"
 	"vitrine/scripts/testkit/port"
 	"vitrine/shared/platform/contract"
@@ -63,10 +64,10 @@ func TestAnEngineThatEndsEndsTheStack(t *testing.T) {
 
 func TestAPortInUseIsNamed(t *testing.T) {
 	for offset, name := range map[int]string{
-		1:              "api host",
-		6:              "identity provider",
-		dynamoDBOffset: "DynamoDB engine",
-		s3Offset:       "S3 engine",
+		1:                      "api host",
+		6:                      "identity provider",
+		engines.DynamoDBOffset: "DynamoDB engine",
+		engines.S3Offset:       "S3 engine",
 	} {
 		t.Run(name, func(t *testing.T) {
 			base := port.Base(t)

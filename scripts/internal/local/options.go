@@ -14,10 +14,8 @@ import (
 
 // Ports are counted from a base: the hosts come first, the engines after them.
 const (
-	defaultBase    = 8700
-	dynamoDBOffset = 11
-	s3Offset       = 12
-	maxBase        = 65535 - s3Offset
+	defaultBase = 8700
+	maxBase     = 65535 - engines.S3Offset
 )
 
 // options are the parsed command line.

@@ -63,15 +63,21 @@ type Engines struct {
 	temporary string // folder to remove at the end
 }
 
-// At returns the engines of the stack that listens on the ports of Options. It does not wait for them to answer.
-func At(o Options) (*Engines, error) {
+// The ports of the engines of a stack, counted from its base.
+const (
+	DynamoDBOffset = 11
+	S3Offset       = 12
+)
+
+// At returns the engines of the stack whose ports are counted from base. It does not wait for them to answer.
+func At(base int) (*Engines, error) {
 	e := &Engines{
 		Bucket:    bucket,
 		AccessKey: accessKey,
 		SecretKey: secretKey,
 		Region:    region,
-		DynamoDB:  "http://" + address(o.DynamoDBPort),
-		S3:        "http://" + address(o.S3Port),
+		DynamoDB:  "http://" + address(base+DynamoDBOffset),
+		S3:        "http://" + address(base+S3Offset),
 	}
 	return e, e.nameDomain()
 }

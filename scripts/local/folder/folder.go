@@ -2,6 +2,7 @@
 package folder
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -25,6 +26,15 @@ type InUseError struct {
 func (e *InUseError) Error() string {
 	return fmt.Sprintf("another stack or program (process %d) uses the data in %s: stop it, or choose another folder "+
 		"with --data and other ports with --ports", e.By.PID, e.Path)
+}
+
+// Base returns the base of the ports of the stack that has the folder: given, unless it is 0, or what the stack wrote.
+func (e *InUseError) Base(given int) (int, error) {
+	if base := cmp.Or(given, e.By.Base); base != 0 {
+		return base, nil
+	}
+	return 0, fmt.Errorf("process %d uses %s and does not tell its ports: name them with --ports, or stop it", e.By.PID,
+		e.Path)
 }
 
 // Lock is the exclusive use of a folder.

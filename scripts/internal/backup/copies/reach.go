@@ -3,18 +3,11 @@ package copies
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 
 	"vitrine/scripts/local/engines"
 	"vitrine/scripts/local/folder"
-)
-
-// Ports of the engines of a stack, counted from its base.
-const (
-	dynamoDBOffset = 11
-	s3Offset       = 12
 )
 
 // reach finds the engines of the stack that runs on the data folder. If none does, it locks the folder and starts
@@ -41,14 +34,10 @@ func (t *taking) reach(ctx context.Context) (leave func() error, err error) {
 
 // join uses the engines of the stack that has the folder.
 func (t *taking) join(used *folder.InUseError) (err error) {
-	base := used.By.Base
-	if t.Base != 0 {
-		base = t.Base
+	base, err := used.Base(t.Base)
+	if err != nil {
+		return err
 	}
-	if base == 0 {
-		return fmt.Errorf("process %d uses %s and does not tell its ports: name them with --ports, or stop it",
-			used.By.PID, t.Data)
-	}
-	t.Engines, err = engines.At(engines.Options{DynamoDBPort: base + dynamoDBOffset, S3Port: base + s3Offset})
+	t.Engines, err = engines.At(base)
 	return err
 }

@@ -30,12 +30,6 @@ type machine struct {
 	endings []func() error
 }
 
-// Ports of the engines of a stack, counted from its base.
-const (
-	dynamoDBOffset = 11
-	s3Offset       = 12
-)
-
 // open returns the restore. close ends what it started, whether it succeeds or not.
 func (m *machine) open(ctx context.Context) (Restore, error) {
 	living, alone, err := m.living(ctx)
@@ -94,15 +88,11 @@ func (m *machine) objects() (map[string]Copied, error) {
 func (m *machine) living(ctx context.Context) (e *engines.Engines, alone bool, err error) {
 	lock, err := folder.Take(m.Data, folder.User{PID: os.Getpid()})
 	if used, ok := errors.AsType[*folder.InUseError](err); ok {
-		base := used.By.Base
-		if m.Base != 0 {
-			base = m.Base
+		base, err := used.Base(m.Base)
+		if err != nil {
+			return nil, false, err
 		}
-		if base == 0 {
-			return nil, false, fmt.Errorf("process %d uses %s and does not tell its ports: name them with --ports, or stop it",
-				used.By.PID, m.Data)
-		}
-		e, err = engines.At(engines.Options{DynamoDBPort: base + dynamoDBOffset, S3Port: base + s3Offset})
+		e, err = engines.At(base)
 		return e, false, err
 	}
 	if err != nil {
