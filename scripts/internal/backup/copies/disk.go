@@ -76,3 +76,5 @@ func haveRoom(path string, need int64) error {
 	}
 	return nil
 }
+
+func megabytes(bytes int64) float64 { return float64(bytes) / (1 << 20) }

@@ -73,7 +73,8 @@ func (t *taking) fetch(ctx context.Context) error {
 	if err := haveRoom(t.partial, t.bytes); err != nil {
 		return err
 	}
-	t.say("copying  %d objects, %d MB, besides %d that the copy before has", len(missing), t.bytes>>20, len(t.Objects))
+	t.say("copying  %d objects, %.1f MB, besides %d that the copy before has", len(missing), megabytes(t.bytes),
+		len(t.Objects))
 	return t.fetchAll(ctx, missing)
 }
 

@@ -196,7 +196,7 @@ func (t *taking) copyDatabase(ctx context.Context) error {
 	if err := haveRoom(t.partial, 2*info.Size()); err != nil { // the copy, and one that an engine reads
 		return err
 	}
-	t.say("copying the tables, %d MB", info.Size()>>20)
+	t.say("copying  the tables, %.1f MB", megabytes(info.Size()))
 	to := filepath.Join(t.partial, databaseName)
 	if err := Snapshot(ctx, t.Data, to); err != nil {
 		return fmt.Errorf("the tables cannot be copied: %w", err)
