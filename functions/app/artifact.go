@@ -295,7 +295,7 @@ type confirmation struct {
 }
 
 var askDelete = confirmation{"Delete this artifact?", "Delete it", "/delete",
-	"All its revisions and links end at once, for everybody and for good. " + pages.Recoverable()}
+	"All its revisions and links end at once, for everybody and for good. " + recoverable}
 
 // confirm returns a page that asks a question about an artifact that has not ended.
 func (h *Host) confirm(q confirmation) memberHandler {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"vitrine/functions/app/pages"
+	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/policy"
 )
 
@@ -20,6 +21,10 @@ func (f brandFile) serve(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set(policyHeader, policyImage)
 	return fixed(f.media, cacheOf(r, f.digest), f.body)(w, r)
 }
+
+// recoverable tells who can still reach what was deleted, and for how long.
+var recoverable = "Only the operator of this service can still reach what was deleted: for up to " +
+	pages.Span(limits.RecoverableLife) + ", and longer where they keep copies."
 
 // siteOf returns what pages show of a brand, and its files by name.
 func siteOf(b policy.Brand) (pages.Site, map[string]brandFile) {
@@ -35,6 +40,7 @@ func siteOf(b policy.Brand) (pages.Site, map[string]brandFile) {
 		Contact: pages.Link{Path: b.Contact, Text: b.ContactText()},
 		Terms:   b.Terms,
 		Privacy: b.Privacy,
+		Deleted: recoverable,
 	}
 	if b.Accent != "" {
 		rule := fmt.Sprintf(":root { --accent: %s; --on-accent: %s }\n", b.Accent, b.OnAccent())

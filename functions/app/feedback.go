@@ -314,7 +314,7 @@ func (h *Host) askDeleteThread(w http.ResponseWriter, r *http.Request, v browser
 		Heading: "Delete this thread?",
 		Subject: t.First.Text,
 		Detail:  string(t.ID),
-		Text:    "Its messages and its quote are deleted for everybody and for good. " + pages.Recoverable(),
+		Text:    "Its messages and its quote are deleted for everybody and for good. " + recoverable,
 		Button:  "Delete it",
 		Action:  back + "/delete",
 		Back:    back,

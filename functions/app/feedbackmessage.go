@@ -49,7 +49,7 @@ func (h *Host) askDeleteMessage(w http.ResponseWriter, r *http.Request, v browse
 	if t.Messages == 1 {
 		p.Text = "The thread has no other message, so that it is deleted with it, for everybody and for good."
 	}
-	p.Text += " " + pages.Recoverable()
+	p.Text += " " + recoverable
 	return h.page(w, http.StatusOK, p)
 }
 

@@ -65,7 +65,7 @@ var bulkChanges = map[string]change{
 		right:     credential.Publish,
 		operation: idempotency.DeleteArtifact,
 		heading:   "Delete",
-		text:      "All their revisions and links end at once, for everybody and for good. " + pages.Recoverable(),
+		text:      "All their revisions and links end at once, for everybody and for good. " + recoverable,
 		button:    "Delete them",
 		done:      "Deleted.",
 		run: func(h *Host, ctx context.Context, by credential.Actor, t artifact.Target) error {

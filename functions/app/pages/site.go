@@ -10,6 +10,7 @@ type Site struct {
 
 	Contact        Link   // where people ask, as they read it; empty: nowhere
 	Terms, Privacy string // URLs; empty: none
+	Deleted        string // a sentence on who can still reach what was deleted
 
 	NoReports bool // no page offers the form for reports of abuse
 }

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 	"unicode"
-
-	"vitrine/shared/platform/limits"
 )
 
 // functions are the functions of the templates.
@@ -16,7 +14,6 @@ var functions = template.FuncMap{
 	"plain":   Plain,
 	"visible": Visible,
 	"size":    size,
-	"recover": Recoverable,
 	"most":    most,
 	"span":    Span,
 	"life":    Life,
@@ -109,12 +106,6 @@ func Span(d time.Duration) string {
 		}
 	}
 	return plural(int(d/time.Second), "second")
-}
-
-// Recoverable returns the sentence that tells who can still reach what was deleted, and for how long.
-func Recoverable() string {
-	return "Only the operator of this service can still reach what was deleted: for up to " +
-		Span(limits.RecoverableLife) + ", and longer where they keep copies."
 }
 
 // Life formats how long artifacts last; zero: they do not expire.

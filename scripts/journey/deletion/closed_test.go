@@ -146,6 +146,8 @@ func TestAPersonDeletesAWorkspaceOnThePagesAndSignsUpAgain(t *testing.T) {
 	harness.PublishPage(t, p.Agent, "mine")
 	a := p.post(t, "/settings/delete", url.Values{"confirm": {"no"}})
 	harness.WantPage(t, "a wrong name", a, 400, "type the name of the workspace exactly")
+	harness.WantPage(t, "the question", p.browser.Get(t, "/settings/delete"), 200,
+		"Only the operator of this service can still reach what was deleted: for up to 35 days")
 	a = p.post(t, "/settings/delete", url.Values{"confirm": {p.workspace.Name}})
 	if a.Status != http.StatusSeeOther || a.Header.Get("Location") != "/deletion/requested" ||
 		p.browser.Cookies[harness.SessionCookie] != "" {
