@@ -72,8 +72,9 @@ func (w *work) print(ctx context.Context, copied invariant.Deployment) error {
 	if past.gap == "" {
 		w.say("living   %s: %d events since the instant", w.Living, past.count(w.instant()))
 	} else {
-		w.say("gap      %s: nobody knows what was deleted or revoked since. Keys, grants, sessions and agents end, and all "+
-			"links and public views that were made until now close", past.gap)
+		w.say("gap      %s: nobody knows what was deleted or revoked since. `run` ends all keys, grants, sessions and agents, "+
+			"and closes all links and public views. What was deleted is there again, and the addresses of its files open it",
+			past.gap)
 	}
 	plan.Print(w.Out)
 	w.say("ends     %d sessions, %d sign-ins under way, %d consents, %d grants and codes of apps: people sign in again",
@@ -81,6 +82,10 @@ func (w *work) print(ctx context.Context, copied invariant.Deployment) error {
 	w.say("due      %d artifacts and drafts are past their end: they stay until `scripts/restore open --expire`", c.due)
 	w.say("rings    of %s", w.ringsFrom())
 	w.say("takes    about %s; %s stays as it is", w.duration(), w.Living)
+	if past.gap != "" {
+		w.say("wait     %s after the switch before it may serve: some tokens that agents used once could be used again before",
+			age(tokenLife))
+	}
 	if err := plan.Decided(); err != nil {
 		w.say("decide   %v", err)
 	}

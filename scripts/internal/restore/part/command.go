@@ -1,6 +1,7 @@
 package part
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -112,10 +113,11 @@ func (o Options) Run(ctx context.Context, out io.Writer) (err error) {
 		return r.Plans(ctx, o.Workspace)
 	case o.Plan:
 		p, err := r.Plan(ctx, o.Artifact)
-		if err == nil {
-			p.Print(out)
+		if err != nil || p.Refusal != nil {
+			return cmp.Or(err, p.Refusal)
 		}
-		return err
+		p.Print(out)
+		return nil
 	case o.Workspace != "":
 		return r.Workspace(ctx, o.Workspace)
 	}

@@ -158,7 +158,7 @@ func TestAGapClosesWhatMayHaveBeenRevoked(t *testing.T) {
 	before := w.texts(w.Tables)
 	listed := harness.Must(replay.ListGap(ctx, w.Deployment(), w.Clock.Now()))(t)
 	expect.Has(t, "the list", strings.Join(listed.Lines, "\n"),
-		"artifacts whose links and public views end: 1\n", "workspaces whose credentials end: ")
+		"links and public views, of artifacts: 1\n", "credentials, of workspaces: ")
 	for key, text := range w.texts(w.Tables) {
 		if before[key] != text {
 			t.Errorf("a list changed %s", key)

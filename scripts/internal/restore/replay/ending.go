@@ -21,8 +21,8 @@ var kinds = map[string]string{
 	"UC":   "device codes",
 	"CRED": "grants and codes of apps",
 	"CT":   "claim tokens of claimed workspaces, marked as redeemed",
-	"W":    "workspaces whose credentials end",
-	"A":    "artifacts whose links and public views end",
+	"W":    "credentials, of workspaces",
+	"A":    "links and public views, of artifacts",
 	"i":    "records of commands",
 }
 
