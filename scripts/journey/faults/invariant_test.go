@@ -11,6 +11,7 @@ import (
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
 )
 
 // breach is damage that the invariants have to report. It is done to the first item whose key has the prefixes.
@@ -134,6 +135,9 @@ func gapHidesLostActionsAndNotLostEvents(t *testing.T, s *harness.FaultEnv, sess
 	repair()
 	repair = s.Damage(t, s.Tables.Events, "W#", "", nil)
 	wantBreaches("an action whose event is lost", true)
+	d.Gap.To = s.Clock.Now().Add(limits.EventLife)
+	wantBreaches("an action whose event has expired", false)
+	d.Gap.To = s.Clock.Now().Add(time.Hour)
 	repair()
 	d.Gap = invariant.Gap{From: s.Clock.Now().Add(-2 * time.Hour), To: s.Clock.Now().Add(-time.Hour)}
 	repair = s.Damage(t, s.Tables.Core, session, "META", nil)

@@ -38,6 +38,12 @@ func (g Gap) has(e item) bool {
 	return err == nil && g != Gap{} && at >= g.From.Add(-gapStart).UnixMilli() && at <= g.To.UnixMilli()
 }
 
+// forgets reports whether the event of an action at an instant in milliseconds has expired in a restored deployment. An
+// action whose time is not known counts as remembered.
+func (g Gap) forgets(at int64) bool {
+	return at != 0 && at < g.To.Add(time.Hour-limits.EventLife).UnixMilli()
+}
+
 // gapStart is how long before the gap a request may have begun that committed in it.
 const gapStart = 5 * time.Minute
 
