@@ -18,7 +18,9 @@ import (
 
 	"vitrine/scripts/internal/backup/copies"
 	"vitrine/scripts/internal/restore/cloud"
+	"vitrine/scripts/internal/restore/part"
 	"vitrine/scripts/local/engines"
+	"vitrine/scripts/testkit/invariant"
 	"vitrine/shared/platform/limits"
 )
 
@@ -30,20 +32,20 @@ const bucketScheme = "s3://"
 
 // cloud returns the restore of a deployment in AWS. Account and region are those of the AWS command line.
 // The bucket of the deployment is worked on as the recovery role, everything else with the rights of the operator.
-func (o options) cloud(ctx context.Context) (restore, error) {
+func (o options) cloud(ctx context.Context) (cloud.Restore, error) {
 	if !deploymentName.MatchString(o.name) {
-		return nil, fmt.Errorf("%q is no name of a deployment", o.name)
+		return cloud.Restore{}, fmt.Errorf("%q is no name of a deployment", o.name)
 	}
 	root, err := engines.Root()
 	if err != nil {
-		return nil, err
+		return cloud.Restore{}, err
 	}
 	cfg, err := config.LoadDefaultConfig(ctx)
 	if err != nil {
-		return nil, err
+		return cloud.Restore{}, err
 	}
 	if cfg.Region == "" {
-		return nil, errors.New("no region is chosen: set AWS_REGION, then give the command again")
+		return cloud.Restore{}, errors.New("no region is chosen: set AWS_REGION, then give the command again")
 	}
 	r := cloud.Restore{
 		Name:        o.name,
@@ -62,7 +64,7 @@ func (o options) cloud(ctx context.Context) (restore, error) {
 	}
 	role, err := r.RecoveryRole()
 	if err != nil {
-		return nil, err
+		return r, err
 	}
 	r.S3 = s3.NewFromConfig(cfg, func(s *s3.Options) { // no other role may take a delete marker away
 		if role != "" {
@@ -74,6 +76,25 @@ func (o options) cloud(ctx context.Context) (restore, error) {
 	}
 	r.Files, err = o.source(ctx, cfg, r.Commands)
 	return r, err
+}
+
+// putBack brings an artifact or a workspace of a deployment in AWS back, while it serves.
+func (t tool) putBack(ctx context.Context, o part.Options) error {
+	r, err := options{tool: t, name: o.Name, at: o.At}.cloud(ctx)
+	if err != nil {
+		return err
+	}
+	return r.Beside(ctx, o.Plan, func(then, living invariant.Deployment) error {
+		return o.Do(ctx, part.Restore{
+			From:    then,
+			To:      living,
+			Instant: o.At.Truncate(time.Second),
+			Now:     t.now,
+			Out:     t.out,
+			Bytes:   part.Versions{S3: living.S3, Bucket: living.Bucket},
+			Wait:    wait,
+		})
+	})
 }
 
 // source returns where the files of a lost bucket come from.

@@ -49,6 +49,9 @@ func (t tool) do(ctx context.Context, args []string) error {
 		if err != nil {
 			return err
 		}
+		if o.Name != "" {
+			return t.putBack(ctx, o)
+		}
 		return o.Run(ctx, t.out)
 	}
 	o, err := parse(args, t)

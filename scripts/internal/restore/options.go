@@ -37,6 +37,7 @@ In AWS:
     [-- -c NAME=VALUE …]
   scripts/restore check|switch|abandon NAME
   scripts/restore open NAME [--expire]
+  scripts/restore artifact|workspace ID NAME --at TIME [--plan]
 `
 
 // errUsage stands for a message that the flag package has printed already.

@@ -19,6 +19,8 @@ import (
 type Options struct {
 	Artifact  id.Artifact  // one of both is empty
 	Workspace id.Workspace // whose artifacts are put back
+	Name      string       // of a deployment in AWS; empty: one machine
+	At        time.Time    // to go back to, in AWS
 	From      string       // folder of a copy
 	Data      string       // living data folder
 	Base      int          // of the ports of the stack on it; 0: what the stack says
@@ -41,19 +43,27 @@ func Parse(kind string, args []string, stderr io.Writer) (o Options, err error) 
 	flags.SetOutput(stderr)
 	flags.Usage = func() {
 		fmt.Fprintf(stderr, "Usage: scripts/restore %s ID --from COPY [options]\n"+
-			"Puts back what was deleted since a copy was made, while everything else goes on.\n", kind)
+			"   in AWS: scripts/restore %[1]s ID NAME --at TIME [--plan]\n"+
+			"Puts back what was deleted since then, while everything else goes on.\n", kind)
 		flags.PrintDefaults()
 	}
 	flags.StringVar(&o.From, "from", "", "`COPY` that has it, a folder that scripts/backup made")
 	flags.StringVar(&o.Data, "data", "", "`LIVING` data folder (default .vitrine in the repository)")
 	flags.IntVar(&o.Base, "ports", 0, "`BASE` of the ports of the stack on the data (default: what the stack says)")
 	flags.BoolVar(&o.Plan, "plan", false, "say what would be done, and change nothing")
+	flags.Func("at", "`TIME` to go back to in AWS, such as 2026-01-31T10:00:00Z", func(text string) (err error) {
+		o.At, err = time.Parse(time.RFC3339, text)
+		return err
+	})
 	words, err := words(flags, args)
 	switch {
 	case err != nil:
 		return o, err
-	case len(words) != 1:
-		return o, fmt.Errorf("name one %s: scripts/restore %s ID --from COPY", kind, kind)
+	case len(words) == 2 && o.From+o.Data == "" && o.Base == 0 && !o.At.IsZero():
+		o.Name = words[1]
+		return o, o.name(kind, words[0])
+	case len(words) != 1 || !o.At.IsZero():
+		return o, fmt.Errorf("name one %s: scripts/restore %s ID --from COPY, or in AWS ID NAME --at TIME", kind, kind)
 	case o.From == "":
 		return o, fmt.Errorf("name the copy that has it: scripts/restore %s %s --from COPY", kind, words[0])
 	}
@@ -108,6 +118,11 @@ func (o Options) Run(ctx context.Context, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
+	return o.Do(ctx, r)
+}
+
+// Do puts back what the options name, or says what it would do.
+func (o Options) Do(ctx context.Context, r Restore) error {
 	switch {
 	case o.Plan && o.Workspace != "":
 		return r.Plans(ctx, o.Workspace)
@@ -116,7 +131,7 @@ func (o Options) Run(ctx context.Context, out io.Writer) (err error) {
 		if err != nil || p.Refusal != nil {
 			return cmp.Or(err, p.Refusal)
 		}
-		p.Print(out)
+		p.Print(r.Out)
 		return nil
 	case o.Workspace != "":
 		return r.Workspace(ctx, o.Workspace)

@@ -102,6 +102,12 @@ func TestCommandLines(t *testing.T) {
 		"artifact " + known + " --from c":        "",
 		"artifact " + known + " --from c --plan": "",
 		"artifact --data d --from c " + known:    "",
+
+		"artifact " + known + " Trial --at 2026-01-31T10:00:00Z":          "",
+		"artifact " + known + " Trial":                                    "name one artifact",
+		"artifact " + known + " Trial --at noon":                          "usage",
+		"artifact " + known + " Trial --at 2026-01-31T10:00:00Z --from c": "name one artifact",
+		"artifact " + known + " --from c --at 2026-01-31T10:00:00Z":       "name one artifact",
 	} {
 		kind, rest, _ := strings.Cut(line, " ")
 		_, err := Parse(kind, strings.Fields(rest), &bytes.Buffer{})
