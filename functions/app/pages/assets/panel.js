@@ -44,7 +44,8 @@ function describe({ agent_view: view, scripts_run: scripts }) {
   write("total", bytes(view.size_total ?? view.files.reduce((sum, file) => sum + file.size_bytes, 0)));
   write("shown", view.revision_id);
   const link = location.origin + location.pathname + location.hash; // of the artifact, without a place in it
-  if (part("address").textContent !== link) {
+  const before = part("address").textContent.trim();
+  if (before && before !== link) { // a reader may open the code before the first answer
     part("drawn").replaceChildren();
     part("code").open = false;
   }
