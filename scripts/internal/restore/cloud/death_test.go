@@ -35,11 +35,18 @@ func (d *deployment) attempt(t *testing.T, n int, command func() error) (died bo
 // TestARunThatDiesAtACallGoesOn lets a run die at one of its calls, and the abandonment after it, too. Each run dies
 // later than the one before. What a run does at each call is the same for the tables, so that some calls stand for all.
 func TestARunThatDiesAtACallGoesOn(t *testing.T) {
+	const deaths = 12
+	runThatDies(t, func(int) int { return deaths })
+}
+
+// runThatDies lets as many runs die as deaths says for the number of their calls.
+func runThatDies(t *testing.T, deathsOf func(calls int) int) {
+	t.Helper()
 	l := newLoss(t)
 	before, tables := l.account.running(), l.tableNames(t)
 	calls := len(l.faults.Record(func() { expect.OK(t, l.restore(l.at).Run(t.Context())) }))
 	undone := len(l.faults.Record(func() { expect.OK(t, l.abandon(t)()) }))
-	const deaths = 12
+	deaths := deathsOf(calls)
 	for i := range deaths {
 		l.Clock.Advance(time.Minute) // another restore has another name
 		n := 1 + i*(calls-1)/(deaths-1)
