@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"vitrine/scripts/internal/restore/files"
 	"vitrine/scripts/internal/restore/replay"
 )
 
@@ -61,15 +63,10 @@ func (j *journal) save() error {
 	if err := os.MkdirAll(filepath.Dir(j.file), 0o700); err != nil {
 		return err
 	}
-	next, err := os.OpenFile(j.file+".next", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = next.Write(append(text, '\n'))
-	if err = errors.Join(err, next.Sync(), next.Close()); err != nil {
+	if err := files.Replace(j.file, bytes.NewReader(append(text, '\n'))); err != nil {
 		return fmt.Errorf("the journal cannot be written, so nothing more is done: %w", err)
 	}
-	return os.Rename(next.Name(), j.file)
+	return nil
 }
 
 // archive ends the restore: its journal gets a name that no command reads.

@@ -3,6 +3,7 @@
 package journal
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"time"
 
+	"vitrine/scripts/internal/restore/files"
 	"vitrine/shared/adapter/dynamo"
 )
 
@@ -78,14 +80,7 @@ func (j *Journal) Write(folder string) error {
 	if err != nil {
 		return err
 	}
-	file := filepath.Join(folder, File)
-	if err := write(file+".new", append(text, '\n')); err != nil {
-		return err
-	}
-	if err := os.Rename(file+".new", file); err != nil {
-		return err
-	}
-	return sync(folder)
+	return files.Replace(filepath.Join(folder, File), bytes.NewReader(append(text, '\n')))
 }
 
 // Ended reports whether a step has ended.
@@ -105,22 +100,4 @@ func Serves(folder string) error {
 	}
 	return fmt.Errorf("the data in %s is a restore that is not in use yet: run `scripts/restore switch --data %s` first, "+
 		"or `scripts/restore abandon --data %s`", folder, folder, folder)
-}
-
-// write writes a file that is on the disk when it returns.
-func write(file string, text []byte) error {
-	f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	return errors.Join(err, f.Sync(), f.Close())
-}
-
-func sync(folder string) error {
-	f, err := os.Open(folder)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }

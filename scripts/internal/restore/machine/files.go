@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"vitrine/scripts/internal/restore/files"
 	"vitrine/shared/platform/keyring"
 )
 
@@ -34,7 +34,7 @@ func (r Restore) copyTables(folder string) error {
 	}
 	defer from.Close()
 	sum := sha256.New()
-	if err := replace(filepath.Join(folder, databaseName), io.TeeReader(from, sum)); err != nil {
+	if err := files.Replace(filepath.Join(folder, databaseName), io.TeeReader(from, sum)); err != nil {
 		return err
 	}
 	if got := hex.EncodeToString(sum.Sum(nil)); got != r.From.DatabaseFile.SHA256 {
@@ -59,7 +59,7 @@ func (w *work) copyFiles(context.Context) error {
 				return err
 			}
 		}
-		if err := replace(filepath.Join(w.Data, f.Name), bytes.NewReader(content)); err != nil {
+		if err := files.Replace(filepath.Join(w.Data, f.Name), bytes.NewReader(content)); err != nil {
 			return err
 		}
 	}
@@ -101,17 +101,4 @@ func (r Restore) related() bool {
 			return bytes.Equal(k.Secret, other.Secret)
 		})
 	})
-}
-
-// replace writes a file that only its owner may read. A crash leaves the old one or the new one.
-func replace(path string, from io.Reader) error {
-	file, err := os.OpenFile(path+".new", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(file, from)
-	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
 }
