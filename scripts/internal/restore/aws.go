@@ -21,6 +21,7 @@ import (
 	"vitrine/scripts/internal/restore/part"
 	"vitrine/scripts/local/engines"
 	"vitrine/scripts/testkit/invariant"
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/limits"
 )
 
@@ -58,7 +59,7 @@ func (o options) cloud(ctx context.Context) (cloud.Restore, error) {
 		DynamoDB:    dynamodb.NewFromConfig(cfg),
 		OwnS3:       s3.NewFromConfig(cfg),
 		Commands:    cloud.Programs{Root: root, Out: o.complaints},
-		Clock:       cloud.Clock{Now: o.now, Wait: wait},
+		Clock:       cloud.Clock{Now: o.now, Wait: async.Sleep},
 		Limits:      limits.Default(),
 		Out:         o.out,
 	}
@@ -92,7 +93,7 @@ func (t tool) putBack(ctx context.Context, o part.Options) error {
 			Now:     t.now,
 			Out:     t.out,
 			Bytes:   part.Versions{S3: living.S3, Bucket: living.Bucket},
-			Wait:    wait,
+			Wait:    async.Sleep,
 		})
 	})
 }
@@ -113,15 +114,4 @@ func (o options) source(ctx context.Context, cfg aws.Config, commands cloud.Comm
 		cfg.Region = "us-east-1" // the one region that S3 does not name
 	}
 	return cloud.BucketFiles{S3: s3.NewFromConfig(cfg), Bucket: bucket}, nil
-}
-
-func wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -36,7 +36,7 @@ func run(ctx context.Context, args []string, t tool) int {
 		return 0
 	case ctx.Err() != nil:
 		fmt.Fprintln(t.complaints, "stopped: give the same command again, it goes on")
-	case !errors.Is(err, errUsage) && !errors.Is(err, part.ErrUsage):
+	case !errors.Is(err, part.ErrUsage):
 		fmt.Fprintln(t.complaints, err)
 	}
 	return 1

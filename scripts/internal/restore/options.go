@@ -10,6 +10,7 @@ import (
 
 	"vitrine/scripts/internal/backup/copies"
 	"vitrine/scripts/internal/restore/machine"
+	"vitrine/scripts/internal/restore/part"
 	"vitrine/scripts/internal/restore/replay"
 	"vitrine/scripts/local/engines"
 )
@@ -40,10 +41,7 @@ In AWS:
   scripts/restore artifact|workspace ID NAME --at TIME [--plan]
 `
 
-// errUsage stands for a message that the flag package has printed already.
-var errUsage = errors.New("usage")
-
-// parse reads the command line. Its errors are flag.ErrHelp, errUsage, or one sentence for people.
+// parse reads the command line. Its errors are flag.ErrHelp, part.ErrUsage, or one sentence for people.
 func parse(args []string, t tool) (options, error) {
 	o := options{tool: t}
 	flags := flag.NewFlagSet("scripts/restore", flag.ContinueOnError)
@@ -90,17 +88,8 @@ func positional(flags *flag.FlagSet, args []string) (words, rest []string, err e
 			break
 		}
 	}
-	for {
-		if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
-			return nil, nil, err
-		} else if err != nil {
-			return nil, nil, errUsage
-		}
-		if flags.NArg() == 0 {
-			return words, rest, nil
-		}
-		words, args = append(words, flags.Arg(0)), flags.Args()[1:]
-	}
+	words, err = part.Words(flags, args)
+	return words, rest, err
 }
 
 // check refuses options that do not belong to the command, and those that are missing.

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/smithy-go"
 
+	"vitrine/shared/adapter/blob"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/publishing/artifact"
@@ -30,10 +31,6 @@ type Bytes interface {
 // ErrGone means that the bytes of an object are in no version and in no copy.
 var ErrGone = errors.New("its bytes are gone")
 
-func objectKey(home id.Workspace, o tree.Object) string {
-	return fmt.Sprintf("o/%s/%s/%03d", home, o.Session, o.Entry)
-}
-
 func bundleKey(o artifact.BundleObject) string {
 	return fmt.Sprintf("b/%s/%s/%s.zip", o.Home, o.Artifact, o.Revision)
 }
@@ -43,7 +40,10 @@ func bundleKey(o artifact.BundleObject) string {
 func (r Restore) bring(ctx context.Context, p Plan) (missing []error, err error) {
 	brought := 0
 	for _, f := range p.saved.Objects() {
-		key := objectKey(p.saved.Artifact.StorageWorkspace, f.Object)
+		key, err := blob.Key(p.saved.Artifact.StorageWorkspace, f.Object)
+		if err != nil {
+			return nil, err
+		}
 		there, err := r.Bytes.Present(ctx, key)
 		if err != nil {
 			return nil, err

@@ -55,7 +55,7 @@ func Parse(kind string, args []string, stderr io.Writer) (o Options, err error) 
 		o.At, err = time.Parse(time.RFC3339, text)
 		return err
 	})
-	words, err := words(flags, args)
+	words, err := Words(flags, args)
 	switch {
 	case err != nil:
 		return o, err
@@ -91,8 +91,8 @@ func (o *Options) name(kind, text string) (err error) {
 	return nil
 }
 
-// words parses flags before, between and after other words, and returns those.
-func words(flags *flag.FlagSet, args []string) (all []string, err error) {
+// Words parses flags before, between and after other words, and returns those. Its errors are flag.ErrHelp and ErrUsage.
+func Words(flags *flag.FlagSet, args []string) (all []string, err error) {
 	for rest := args; ; {
 		if err := flags.Parse(rest); errors.Is(err, flag.ErrHelp) {
 			return nil, err

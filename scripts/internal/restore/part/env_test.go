@@ -17,6 +17,7 @@ import (
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/invariant"
 	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/adapter/blob"
 	"vitrine/shared/adapter/chaos"
 	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/platform/contract"
@@ -192,7 +193,7 @@ func (e *env) objectOf(t testing.TB, p contract.Published, path string) string {
 	if !ok {
 		t.Fatalf("no file %s", path)
 	}
-	return objectKey(saved.Artifact.StorageWorkspace, f.Object)
+	return harness.Must(blob.Key(saved.Artifact.StorageWorkspace, f.Object))(t)
 }
 
 // overwrite replaces the bytes of an object.
