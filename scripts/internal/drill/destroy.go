@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 
+	"vitrine/scripts/internal/restore/rows"
 	"vitrine/scripts/testkit/invariant"
 )
 
@@ -86,7 +87,7 @@ func deleteWorkspace(ctx context.Context, r *round) error {
 			return err
 		}
 		for _, i := range items {
-			if err := remove(ctx, d, d.Tables.Core, i); err != nil {
+			if err := rows.Of(d).Remove(ctx, d.Tables.Core, rows.Item{"pk": i["pk"], "sk": i["sk"]}); err != nil {
 				return err
 			}
 		}
@@ -104,7 +105,7 @@ func spoilRow(ctx context.Context, r *round) error {
 	a := of.artifacts[r.random.IntN(len(of.artifacts))]
 	_, err = d.DynamoDB.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName: &d.Tables.Core,
-		Item:      item{"pk": text("A#" + string(a.id)), "sk": text("META"), "status": text("spoiled")},
+		Item:      rows.Item{"pk": rows.Text("A#" + string(a.id)), "sk": rows.Text("META"), "status": rows.Text("spoiled")},
 	})
 	return err
 }
@@ -132,45 +133,16 @@ func (r *round) someAccount() (*account, error) {
 	return nil, errors.New("no worker has published anything")
 }
 
-type item = map[string]types.AttributeValue
-
-func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
-
-// number returns the digits of a value, empty for another type.
-func number(v types.AttributeValue) string {
-	if n, ok := v.(*types.AttributeValueMemberN); ok {
-		return n.Value
-	}
-	return ""
-}
-
-// spelt returns the text of a value, empty for another type.
-func spelt(v types.AttributeValue) string {
-	if s, ok := v.(*types.AttributeValueMemberS); ok {
-		return s.Value
-	}
-	return ""
-}
-
 // partition reads all items of the core table with a partition key.
-func partition(ctx context.Context, d invariant.Deployment, pk string) ([]item, error) {
+func partition(ctx context.Context, d invariant.Deployment, pk string) ([]map[string]types.AttributeValue, error) {
 	out, err := d.DynamoDB.Query(ctx, &dynamodb.QueryInput{
 		TableName:                 &d.Tables.Core,
 		ConsistentRead:            aws.Bool(true),
 		KeyConditionExpression:    aws.String("pk = :pk"),
-		ExpressionAttributeValues: item{":pk": text(pk)},
+		ExpressionAttributeValues: rows.Item{":pk": rows.Text(pk)},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", strings.SplitN(pk, "#", 2)[0], err)
 	}
 	return out.Items, nil
-}
-
-// remove deletes an item of a table.
-func remove(ctx context.Context, d invariant.Deployment, table string, i item) error {
-	_, err := d.DynamoDB.DeleteItem(ctx, &dynamodb.DeleteItemInput{
-		TableName: &table,
-		Key:       item{"pk": i["pk"], "sk": i["sk"]},
-	})
-	return err
 }

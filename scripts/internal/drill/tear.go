@@ -14,9 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"vitrine/scripts/internal/backup/copies"
+	"vitrine/scripts/internal/restore/rows"
 	"vitrine/scripts/testkit/invariant"
 	"vitrine/shared/platform/event"
 )
@@ -58,9 +57,10 @@ func tearTables(ctx context.Context, d invariant.Deployment, instant time.Time) 
 		return err
 	}
 	told := 0
-	events, err := found(ctx, d, d.Tables.Events, func(i item) bool {
-		millis, _, _ := strings.Cut(spelt(i["sk"]), "#")
-		action := event.Action(spelt(i["action"]))
+	events, err := found(ctx, d, d.Tables.Events, func(i rows.Item) bool {
+		at, _, _ := strings.Cut(i.Text("sk"), "#")
+		millis, _ := strconv.ParseInt(at, 10, 64)
+		action := event.Action(i.Text("action"))
 		if (action != event.ArtifactPublished && action != event.ArtifactCreated) || !recent(millis, instant) {
 			return false
 		}
@@ -73,46 +73,42 @@ func tearTables(ctx context.Context, d invariant.Deployment, instant time.Time) 
 	if len(drafts)+len(events) == 0 {
 		return errors.New("nothing was written while the copy was taken, so that there is nothing to tear")
 	}
+	tables := rows.Of(d)
 	for _, i := range drafts {
-		err = errors.Join(err, remove(ctx, d, d.Tables.Core, i))
+		err = errors.Join(err, tables.Remove(ctx, d.Tables.Core, rows.Key(i.Text("pk"), i.Text("sk"))))
 	}
 	for _, i := range events {
-		err = errors.Join(err, remove(ctx, d, d.Tables.Events, i))
+		err = errors.Join(err, tables.Remove(ctx, d.Tables.Events, rows.Key(i.Text("pk"), i.Text("sk"))))
 	}
 	return err
 }
 
 // recentDrafts returns the drafts of a moment that their artifacts name. Where a table has a later write, it has the
 // earlier ones.
-func recentDrafts(ctx context.Context, d invariant.Deployment, instant time.Time) ([]item, error) {
+func recentDrafts(ctx context.Context, d invariant.Deployment, instant time.Time) ([]rows.Item, error) {
 	named := map[string]bool{}
-	drafts, err := found(ctx, d, d.Tables.Core, func(i item) bool {
-		if draft := spelt(i["draft"]); spelt(i["status"]) == "active" && draft != "" {
+	drafts, err := found(ctx, d, d.Tables.Core, func(i rows.Item) bool {
+		if draft := i.Text("draft"); i.Text("status") == "active" && draft != "" {
 			named[draft] = true
 		}
-		return spelt(i["status"]) == "draft" && recent(number(i["created"]), instant)
+		return i.Text("status") == "draft" && recent(i.Number("created"), instant)
 	})
-	return slices.DeleteFunc(drafts, func(i item) bool { return !named[strings.TrimPrefix(spelt(i["sk"]), "R#")] }), err
+	return slices.DeleteFunc(drafts, func(i rows.Item) bool { return !named[strings.TrimPrefix(i.Text("sk"), "R#")] }), err
 }
 
 // recent reports whether a time in milliseconds is near an instant.
-func recent(millis string, instant time.Time) bool {
-	n, err := strconv.ParseInt(millis, 10, 64)
-	return err == nil && time.UnixMilli(n).Sub(instant).Abs() < tornWithin
+func recent(millis int64, instant time.Time) bool {
+	return time.UnixMilli(millis).Sub(instant).Abs() < tornWithin
 }
 
 // found returns the items of a table that match.
-func found(ctx context.Context, d invariant.Deployment, table string, matches func(item) bool) (all []item, err error) {
-	pages := dynamodb.NewScanPaginator(d.DynamoDB, &dynamodb.ScanInput{TableName: &table})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
+func found(ctx context.Context, d invariant.Deployment, table string, matches func(rows.Item) bool) (all []rows.Item, err error) {
+	for i, err := range rows.Of(d).Scan(ctx, table) {
 		if err != nil {
 			return nil, fmt.Errorf("scan %s: %w", table, err)
 		}
-		for _, i := range page.Items {
-			if matches(i) {
-				all = append(all, i)
-			}
+		if matches(i) {
+			all = append(all, i)
 		}
 	}
 	return all, nil

@@ -17,6 +17,7 @@ import (
 
 	"vitrine/scripts/internal/backup/copies"
 	"vitrine/scripts/internal/restore/replay"
+	"vitrine/scripts/internal/restore/rows"
 	"vitrine/scripts/local/engines"
 	"vitrine/scripts/testkit/invariant"
 	"vitrine/shared/adapter/dynamo"
@@ -27,8 +28,8 @@ import (
 // past is what the living folder tells of the time since the instant of the copy.
 type past struct {
 	events []event.Event
-	gap    string   // why events may be missing; empty: they are all there
-	used   []values // items of tokens and nonces that were used and may not be used again
+	gap    string      // why events may be missing; empty: they are all there
+	used   []rows.Item // items of tokens and nonces that were used and may not be used again
 }
 
 // count returns how many events are of after an instant. Those of the minutes before are read as well, because an event
@@ -41,8 +42,6 @@ func (p past) count(instant time.Time) (n int) {
 	}
 	return n
 }
-
-type values = map[string]types.AttributeValue
 
 // readLiving reads the living folder, whether a stack runs on it or not. known is the set of the copy, by which a
 // folder of another deployment is recognised.
@@ -175,24 +174,20 @@ func newestEvent(ctx context.Context, set invariant.Deployment, at time.Time) (*
 var once = []string{"n:", "j:", "p:"}
 
 // usedOnce returns what was used and may not be used again.
-func usedOnce(ctx context.Context, living invariant.Deployment) (used []values, err error) {
-	in := &dynamodb.ScanInput{TableName: &living.Tables.Hot, ConsistentRead: aws.Bool(true)}
-	for pages := dynamodb.NewScanPaginator(living.DynamoDB, in); pages.HasMorePages(); {
-		page, err := pages.NextPage(ctx)
+func usedOnce(ctx context.Context, living invariant.Deployment) (used []rows.Item, err error) {
+	for i, err := range rows.Of(living).Scan(ctx, living.Tables.Hot) {
 		if err != nil {
 			return nil, err
 		}
-		for _, i := range page.Items {
-			if slices.ContainsFunc(once, func(kind string) bool { return strings.HasPrefix(text(i["pk"]), kind) }) {
-				used = append(used, i)
-			}
+		if slices.ContainsFunc(once, func(kind string) bool { return strings.HasPrefix(i.Text("pk"), kind) }) {
+			used = append(used, i)
 		}
 	}
 	return used, nil
 }
 
 // carry stores in the set what was used since the copy, so that it is refused again.
-func (w *work) carry(ctx context.Context, used []values) error {
+func (w *work) carry(ctx context.Context, used []rows.Item) error {
 	for _, i := range used {
 		_, err := w.set.DynamoDB.PutItem(ctx, &dynamodb.PutItemInput{TableName: &w.set.Tables.Hot, Item: i})
 		if err != nil {
@@ -209,24 +204,16 @@ func (w *work) ours(ctx context.Context, living, known invariant.Deployment) err
 		return nil
 	}
 	workspaces := 0
-	in := &dynamodb.ScanInput{TableName: &known.Tables.Core}
-	for pages := dynamodb.NewScanPaginator(known.DynamoDB, in); pages.HasMorePages(); {
-		page, err := pages.NextPage(ctx)
+	for i, err := range rows.Of(known).Scan(ctx, known.Tables.Core) {
 		if err != nil {
 			return err
 		}
-		for _, i := range page.Items {
-			if pk, sk := text(i["pk"]), text(i["sk"]); !strings.HasPrefix(pk, "W#") || sk != "META" {
-				continue
-			}
-			workspaces++
-			out, err := living.DynamoDB.GetItem(ctx, &dynamodb.GetItemInput{
-				TableName: &living.Tables.Core,
-				Key:       values{"pk": i["pk"], "sk": i["sk"]},
-			})
-			if err != nil || out.Item != nil {
-				return err
-			}
+		if !strings.HasPrefix(i.Text("pk"), "W#") || i.Text("sk") != "META" {
+			continue
+		}
+		workspaces++
+		if same, err := rows.Of(living).Get(ctx, rows.Key(i.Text("pk"), i.Text("sk"))); err != nil || same != nil {
+			return err
 		}
 	}
 	if workspaces == 0 {
@@ -234,12 +221,4 @@ func (w *work) ours(ctx context.Context, living, known invariant.Deployment) err
 	}
 	return fmt.Errorf("the data in %s is of another deployment than the copy: name the right folder with --living, or "+
 		"one that does not exist if it is lost", w.Living)
-}
-
-func text(v types.AttributeValue) string {
-	s, _ := v.(*types.AttributeValueMemberS)
-	if s == nil {
-		return ""
-	}
-	return s.Value
 }

@@ -8,10 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"vitrine/scripts/internal/restore/replay"
+	"vitrine/scripts/internal/restore/rows"
 	"vitrine/scripts/testkit/invariant"
 )
 
@@ -134,26 +132,21 @@ type counts struct {
 // count reads table core.
 func count(ctx context.Context, set invariant.Deployment, now time.Time) (counts, error) {
 	c := counts{of: map[string]int{}}
-	in := &dynamodb.ScanInput{TableName: &set.Tables.Core, ConsistentRead: aws.Bool(true)}
-	for pages := dynamodb.NewScanPaginator(set.DynamoDB, in); pages.HasMorePages(); {
-		page, err := pages.NextPage(ctx)
+	for i, err := range rows.Of(set).Scan(ctx, set.Tables.Core) {
 		if err != nil {
 			return c, err
 		}
-		for _, i := range page.Items {
-			pk, sk := text(i["pk"]), text(i["sk"])
-			kind, _, _ := strings.Cut(pk, "#")
-			c.of[kind+"#"]++
-			switch {
-			case kind == "W" && sk == "META":
-				c.workspaces++
-			case kind == "A" && sk == "META" && text(i["status"]) == "active":
-				c.live++
-			}
-			// an artifact is queued at its end or at that of its draft, whichever comes first
-			if strings.HasPrefix(text(i["g2p"]), "DUE#ARTIFACT#") && text(i["g2s"]) <= fmt.Sprintf("%013d", now.UnixMilli()) {
-				c.due++
-			}
+		kind, _, _ := strings.Cut(i.Text("pk"), "#")
+		c.of[kind+"#"]++
+		switch {
+		case kind == "W" && i.Text("sk") == "META":
+			c.workspaces++
+		case kind == "A" && i.Text("sk") == "META" && i.Text("status") == "active":
+			c.live++
+		}
+		// an artifact is queued at its end or at that of its draft, whichever comes first
+		if strings.HasPrefix(i.Text("g2p"), "DUE#ARTIFACT#") && i.Text("g2s") <= fmt.Sprintf("%013d", now.UnixMilli()) {
+			c.due++
 		}
 	}
 	return c, nil

@@ -7,11 +7,13 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"vitrine/scripts/internal/restore/rows"
 	"vitrine/scripts/testkit/invariant"
+	"vitrine/shared/adapter/dynamo"
+	"vitrine/shared/platform/id"
 )
 
 // Archives settles what archives the tables promise, because copies do not hold them: a bundle whose archive is not
@@ -26,45 +28,30 @@ func (s Set) Archives(ctx context.Context) error {
 	homes := map[string]string{}
 	var revisions []invariant.Key
 	var exports []export
-	err := s.scan(ctx, func(i values) {
-		k := invariant.Key{PK: str(i, "pk"), SK: str(i, "sk")}
+	for i, err := range s.rows().Scan(ctx, s.Tables.Core) {
+		if err != nil {
+			return err
+		}
+		k := invariant.Key{PK: i.Text("pk"), SK: i.Text("sk")}
 		switch {
-		case strings.HasPrefix(k.PK, "A#") && k.SK == "META" && str(i, "status") == "active":
-			homes[k.PK] = str(i, "home")
-		case strings.HasPrefix(k.SK, "R#") && str(i, "bstat") == "ready" && str(i, "status") == "published":
+		case strings.HasPrefix(k.PK, "A#") && k.SK == "META" && i.Text("status") == "active":
+			homes[k.PK] = i.Text("home")
+		case strings.HasPrefix(k.SK, "R#") && i.Text("bstat") == "ready" && i.Text("status") == "published":
 			revisions = append(revisions, k)
 		case k.SK == "EXPORT":
-			exports = append(exports, export{k, str(i, "id"), volumes(i)})
+			exports = append(exports, export{k, i.Text("id"), volumes(i)})
 		}
-	})
-	if err != nil {
-		return err
 	}
+	bundles := dynamo.New(s.DynamoDB, s.Tables).Recoveries
 	for _, k := range revisions {
 		if home := homes[k.PK]; home != "" && !there["b/"+home+"/"+k.PK[2:]+"/"+k.SK[2:]+".zip"] {
-			if err := s.makeAgain(ctx, k); err != nil {
+			err := bundles.MakeBundle(ctx, id.Artifact(k.PK[2:]), id.Revision(k.SK[2:]), s.Now)
+			if err != nil {
 				return err
 			}
 		}
 	}
 	return s.forget(ctx, exports, there)
-}
-
-// makeAgain puts a bundle into the queue of those that are made.
-func (s Set) makeAgain(ctx context.Context, k invariant.Key) error {
-	_, err := s.change(ctx, change{
-		key:  k,
-		set:  "SET bstat = :pending, g2p = :queue, g2s = :due REMOVE bsize, bsha, bat",
-		only: "#status = :published AND bstat = :ready",
-		values: values{
-			":pending":   text("pending"),
-			":published": text("published"),
-			":ready":     text("ready"),
-			":queue":     text(queueOf("BUNDLE", k.SK[2:])),
-			":due":       text(millis(s.Now)),
-		},
-	})
-	return err
 }
 
 // export is the newest export of a workspace.
@@ -92,35 +79,12 @@ func (s Set) forget(ctx context.Context, exports []export, there map[string]bool
 }
 
 // volumes returns how many archives an export's item records, each with its size and digest.
-func volumes(i values) int {
+func volumes(i rows.Item) int {
 	v, _ := i["vols"].(*types.AttributeValueMemberB)
 	if v == nil {
 		return 0
 	}
 	return len(v.Value) / (binary.Size(uint64(0)) + 32)
-}
-
-func str(i values, name string) string {
-	v, _ := i[name].(*types.AttributeValueMemberS)
-	if v == nil {
-		return ""
-	}
-	return v.Value
-}
-
-// scan gives a function each item of table core.
-func (s Set) scan(ctx context.Context, visit func(values)) error {
-	in := &dynamodb.ScanInput{TableName: &s.Tables.Core, ConsistentRead: aws.Bool(true)}
-	for pages := dynamodb.NewScanPaginator(s.DynamoDB, in); pages.HasMorePages(); {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
-			return err
-		}
-		for _, i := range page.Items {
-			visit(i)
-		}
-	}
-	return nil
 }
 
 func (s Set) list(ctx context.Context, prefix string, to map[string]bool) error {

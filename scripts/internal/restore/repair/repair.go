@@ -10,6 +10,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"vitrine/scripts/internal/restore/rows"
 	"vitrine/scripts/testkit/invariant"
 	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/platform/event"
@@ -46,6 +47,9 @@ func (s Set) Repair(ctx context.Context) ([]error, error) {
 	return invariant.Check(ctx, s.Deployment), nil
 }
 
+// status spells the one attribute of the changes whose name DynamoDB reserves.
+var status = map[string]string{"#status": "status"}
+
 // DropTorn takes back finalizations whose revisions are missing. It comes before events are done again, because what
 // was done later hides them: an artifact that is deleted again names no draft.
 func (s Set) DropTorn(ctx context.Context) error {
@@ -74,16 +78,17 @@ func (s Set) dropSessions(ctx context.Context, found invariant.Damage) error {
 		if err := s.dropDraft(ctx, u); err != nil {
 			return err
 		}
-		_, err := s.change(ctx, change{
-			key:  u.Key,
-			set:  "SET #status = :pending, g2p = :queue, g2s = :due",
-			only: "#status = :finalized",
-			values: values{
-				":pending":   text("pending"),
-				":finalized": text("finalized"),
-				":queue":     text(queueOf("SESSION", strings.TrimPrefix(u.PK, "U#"))),
-				":due":       text(millis(s.Now)),
+		_, err := s.rows().Change(ctx, rows.Update{
+			Key:  keyOf(u.Key),
+			Set:  "SET #status = :pending, g2p = :queue, g2s = :due",
+			Only: "#status = :finalized",
+			Values: rows.Item{
+				":pending":   rows.Text("pending"),
+				":finalized": rows.Text("finalized"),
+				":queue":     rows.Text(queueOf("SESSION", strings.TrimPrefix(u.PK, "U#"))),
+				":due":       rows.Text(millis(s.Now)),
 			},
+			Names: status,
 		})
 		if err != nil {
 			return err
@@ -99,17 +104,18 @@ func (s Set) dropDraft(ctx context.Context, u invariant.Session) error {
 	if u.New {
 		return s.remove(ctx, s.Tables.Core, invariant.Key{PK: "A#" + string(u.Artifact), SK: "META"})
 	}
-	c := change{
-		key:    invariant.Key{PK: "A#" + string(u.Artifact), SK: "META"},
-		set:    "REMOVE draft, draft_at, g2p, g2s",
-		only:   "draft = :draft AND #status = :live",
-		values: values{":draft": text(string(u.Revision)), ":live": text("active")},
+	c := rows.Update{
+		Key:    rows.Key("A#"+string(u.Artifact), "META"),
+		Set:    "REMOVE draft, draft_at, g2p, g2s",
+		Only:   "draft = :draft AND #status = :live",
+		Values: rows.Item{":draft": rows.Text(string(u.Revision)), ":live": rows.Text("active")},
+		Names:  status,
 	}
 	if !u.Ends.IsZero() {
-		c.set = "SET g2s = :end REMOVE draft, draft_at"
-		c.values[":end"] = text(millis(u.Ends))
+		c.Set = "SET g2s = :end REMOVE draft, draft_at"
+		c.Values[":end"] = rows.Text(millis(u.Ends))
 	}
-	_, err := s.change(ctx, c)
+	_, err := s.rows().Change(ctx, c)
 	return err
 }
 
@@ -146,8 +152,12 @@ func (s Set) removeHints(ctx context.Context, found invariant.Damage) error {
 // addReferences adds the references without which a borrowed file would be deleted with its lender.
 func (s Set) addReferences(ctx context.Context, found invariant.Damage) error {
 	for _, r := range found.Missing {
-		set := change{key: r.Key, set: "SET art = :art", values: values{":art": text(string(r.Artifact))}}
-		if _, err := s.change(ctx, set); err != nil {
+		set := rows.Update{
+			Key:    keyOf(r.Key),
+			Set:    "SET art = :art",
+			Values: rows.Item{":art": rows.Text(string(r.Artifact))},
+		}
+		if _, err := s.rows().Change(ctx, set); err != nil {
 			return err
 		}
 	}

@@ -54,7 +54,7 @@ var steps = map[event.Action]step{
 
 // applier applies a plan to a set.
 type applier struct {
-	rows
+	store
 	set      invariant.Deployment
 	stores   dynamo.Stores
 	now      time.Time
@@ -76,7 +76,7 @@ type applier struct {
 //   - the state lacks it and the event is missing: the action is done.
 func (p Plan) Apply(ctx context.Context, set invariant.Deployment, now time.Time) (Report, error) {
 	a := &applier{
-		rows:   rows{set.DynamoDB, set.Tables},
+		store:  storeOf(set),
 		set:    set,
 		stores: dynamo.New(set.DynamoDB, set.Tables),
 		now:    now,
@@ -189,7 +189,7 @@ func (a *applier) takeOut(ctx context.Context, e event.Event) error {
 		return nil
 	}
 	a.recorded[e.ID] = false
-	return a.remove(ctx, a.tables.Events, eventKey(e))
+	return a.Remove(ctx, a.Tables.Events, eventKey(e))
 }
 
 // command returns a command of its own for a store that records one. It is never repeated, because the state says what

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"vitrine/scripts/internal/restore/rows"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
@@ -137,18 +138,18 @@ func keepRestored(ctx context.Context, a *applier, e event.Event) (Outcome, erro
 // and has the store reschedule. The second step is repeated if the first was done before, because the two are not one
 // transaction.
 func (a *applier) keep(ctx context.Context, name id.Artifact, end time.Time) error {
-	key := keyOf("A#"+string(name), "META")
-	_, err := a.change(ctx, update{
-		key:    key,
-		set:    "SET #exp = :end ADD #ver :one",
-		only:   "#status = :live AND #exp < :end",
-		values: item{":end": millis(end), ":one": number(1), ":live": str(string(artifact.Live))},
-		names:  map[string]string{"#exp": "exp", "#ver": "ver", "#status": "status"},
+	key := rows.Key("A#"+string(name), "META")
+	_, err := a.Change(ctx, rows.Update{
+		Key:    key,
+		Set:    "SET #exp = :end ADD #ver :one",
+		Only:   "#status = :live AND #exp < :end",
+		Values: rows.Item{":end": rows.Millis(end), ":one": rows.Number(1), ":live": rows.Text(string(artifact.Live))},
+		Names:  map[string]string{"#exp": "exp", "#ver": "ver", "#status": "status"},
 	})
 	if err != nil {
 		return err
 	}
-	row, err := a.get(ctx, key)
+	row, err := a.Get(ctx, key)
 	if err != nil {
 		return err
 	}
@@ -156,7 +157,7 @@ func (a *applier) keep(ctx context.Context, name id.Artifact, end time.Time) err
 	if err != nil || found == nil {
 		return err
 	}
-	return a.stores.Queue.RescheduleArtifact(ctx, sweep.Artifact{Artifact: *found, Version: numberOf(row, "ver")})
+	return a.stores.Queue.RescheduleArtifact(ctx, sweep.Artifact{Artifact: *found, Version: row.Number("ver")})
 }
 
 // live returns an artifact as the workspace that has it sees it. If there is none to act on, it returns nil and the

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"vitrine/scripts/internal/restore/rows"
 	"vitrine/shared/entry/claim"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/event"
@@ -108,9 +109,9 @@ func (a *applier) keepSource(ctx context.Context, source id.Workspace, why strin
 		return "", err
 	}
 	if token != nil && token.RedeemedAt.IsZero() {
-		keys := []item{keyOf("CT#"+string(token.Public), "C")}
+		keys := []rows.Item{rows.Key("CT#"+string(token.Public), "C")}
 		if token.Registration != "" {
-			keys = append(keys, keyOf("REG#"+string(token.Registration), "R"))
+			keys = append(keys, rows.Key("REG#"+string(token.Registration), "R"))
 		}
 		for _, key := range keys {
 			if err := a.prolong(ctx, key, until); err != nil {
@@ -125,26 +126,26 @@ func (a *applier) keepSource(ctx context.Context, source id.Workspace, why strin
 // keepArtifacts lets the live artifacts of a source end at an instant at the earliest.
 func (a *applier) keepArtifacts(ctx context.Context, source id.Workspace, until time.Time) error {
 	return a.list(ctx, dynamodb.QueryInput{
-		TableName:                 &a.tables.Core,
+		TableName:                 &a.Tables.Core,
 		IndexName:                 aws.String("gsi1"),
 		KeyConditionExpression:    aws.String("g1p = :list"),
-		ExpressionAttributeValues: item{":list": str("W#" + string(source) + "#ART")},
-	}, func(i item) error {
+		ExpressionAttributeValues: rows.Item{":list": rows.Text("W#" + string(source) + "#ART")},
+	}, func(i rows.Item) error {
 		return a.keep(ctx, nameIn[id.Artifact](i), until)
 	})
 }
 
 // prolong lets an item end, and be deleted, no sooner than it would after this end.
-func (a *applier) prolong(ctx context.Context, key item, until time.Time) error {
-	_, err := a.change(ctx, update{
-		key:  key,
-		set:  "SET #exp = :end, #ttl = :ttl",
-		only: "#exp < :end",
-		values: item{
-			":end": millis(until),
-			":ttl": number(until.Add(limits.MovedLife).Unix()),
+func (a *applier) prolong(ctx context.Context, key rows.Item, until time.Time) error {
+	_, err := a.Change(ctx, rows.Update{
+		Key:  key,
+		Set:  "SET #exp = :end, #ttl = :ttl",
+		Only: "#exp < :end",
+		Values: rows.Item{
+			":end": rows.Millis(until),
+			":ttl": rows.Number(until.Add(limits.MovedLife).Unix()),
 		},
-		names: map[string]string{"#exp": "exp", "#ttl": "ttl"},
+		Names: map[string]string{"#exp": "exp", "#ttl": "ttl"},
 	})
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"vitrine/scripts/internal/restore/rows"
 	"vitrine/scripts/testkit/invariant"
 )
 
@@ -31,31 +32,34 @@ var kinds = map[string]string{
 // them, without any token: who ends such a grant, or ended it in an event that is done again later, ends its keys. A
 // claim token stays too, because each source has one; that of a claimed source is marked as redeemed.
 func EndCredentials(ctx context.Context, set invariant.Deployment, now time.Time) (Report, error) {
-	r := rows{set.DynamoDB, set.Tables}
+	r := storeOf(set)
 	c := credentials{counts: map[string]int{}, claimed: map[string]int64{}}
-	if err := r.scan(ctx, r.tables.Core, c.sort); err != nil {
-		return Report{}, err
+	for i, err := range r.Scan(ctx, r.Tables.Core) {
+		if err != nil {
+			return Report{}, err
+		}
+		c.sort(i)
 	}
-	if err := r.removeAll(ctx, r.tables.Core, c.ended); err != nil {
+	if err := r.removeAll(ctx, r.Tables.Core, c.ended); err != nil {
 		return Report{}, err
 	}
 	for _, key := range c.makers {
-		if _, err := r.change(ctx, strip(key)); err != nil {
+		if _, err := r.Change(ctx, strip(key)); err != nil {
 			return Report{}, err
 		}
 	}
 	for _, t := range c.tokens {
-		at, ok := c.claimed[textOf(t, "ws")]
+		at, ok := c.claimed[t.Text("ws")]
 		if !ok {
 			continue
 		}
 		c.counts["CT"]++
-		_, err := r.change(ctx, update{
-			key:    keyOf(textOf(t, "pk"), textOf(t, "sk")),
-			set:    "SET #redeemed = :at",
-			only:   "attribute_exists(pk) AND attribute_not_exists(#redeemed)",
-			values: item{":at": number(cmp.Or(at, now.UnixMilli()))},
-			names:  map[string]string{"#redeemed": "redeemed"},
+		_, err := r.Change(ctx, rows.Update{
+			Key:    rows.Key(t.Text("pk"), t.Text("sk")),
+			Set:    "SET #redeemed = :at",
+			Only:   "attribute_exists(pk) AND attribute_not_exists(#redeemed)",
+			Values: rows.Item{":at": rows.Number(cmp.Or(at, now.UnixMilli()))},
+			Names:  map[string]string{"#redeemed": "redeemed"},
 		})
 		if err != nil {
 			return Report{}, err
@@ -67,44 +71,43 @@ func EndCredentials(ctx context.Context, set invariant.Deployment, now time.Time
 // credentials are what a scan finds of those that end.
 type credentials struct {
 	counts  map[string]int   // of ended, by kind
-	ended   []item           // keys
-	makers  []item           // keys of grants that made API keys
-	tokens  []item           // claim tokens that are not redeemed
+	ended   []rows.Item      // keys
+	makers  []rows.Item      // keys of grants that made API keys
+	tokens  []rows.Item      // claim tokens that are not redeemed
 	claimed map[string]int64 // when sources were claimed
 }
 
-func (c *credentials) sort(i item) error {
-	kind, _, _ := strings.Cut(textOf(i, "pk"), "#")
+func (c *credentials) sort(i rows.Item) {
+	kind, _, _ := strings.Cut(i.Text("pk"), "#")
 	switch kind {
 	case "SES", "LTX", "OAR", "UC", "CRED":
 		c.counts[kind]++
-		key := keyOf(textOf(i, "pk"), textOf(i, "sk"))
+		key := rows.Key(i.Text("pk"), i.Text("sk"))
 		if i["api_keys"] != nil {
 			c.makers = append(c.makers, key)
 		} else {
 			c.ended = append(c.ended, key)
 		}
 	case "CT":
-		if numberOf(i, "redeemed") == 0 {
+		if i.Number("redeemed") == 0 {
 			c.tokens = append(c.tokens, i)
 		}
 	case "W":
-		if textOf(i, "into") != "" && textOf(i, "sk") == "META" {
-			c.claimed[nameIn[string](i)] = numberOf(i, "claimed_at")
+		if i.Text("into") != "" && i.Text("sk") == "META" {
+			c.claimed[nameIn[string](i)] = i.Number("claimed_at")
 		}
 	}
-	return nil
 }
 
 // strip takes all tokens from a grant, with what recognises those of before.
-func strip(grant item) update {
-	u := update{key: grant, only: "attribute_exists(pk)", names: map[string]string{}}
+func strip(grant rows.Item) rows.Update {
+	u := rows.Update{Key: grant, Only: "attribute_exists(pk)", Names: map[string]string{}}
 	var all []string
 	for _, name := range []string{"tokens", "rt_mac", "rt_pepper", "old_mac", "old_pepper", "chain", "turns"} {
 		all = append(all, "#"+name)
-		u.names["#"+name] = name
+		u.Names["#"+name] = name
 	}
-	u.set = "REMOVE " + strings.Join(all, ", ")
+	u.Set = "REMOVE " + strings.Join(all, ", ")
 	return u
 }
 
@@ -120,14 +123,14 @@ func counted(done string, counts map[string]int) (r Report) {
 const batchRemove = 25
 
 // removeAll deletes items by their keys.
-func (r rows) removeAll(ctx context.Context, table string, keys []item) error {
+func (s store) removeAll(ctx context.Context, table string, keys []rows.Item) error {
 	for part := range slices.Chunk(keys, batchRemove) {
 		var writes []types.WriteRequest
 		for _, k := range part {
 			writes = append(writes, types.WriteRequest{DeleteRequest: &types.DeleteRequest{Key: k}})
 		}
 		for len(writes) > 0 {
-			out, err := r.client.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{
+			out, err := s.Client.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{
 				RequestItems: map[string][]types.WriteRequest{table: writes},
 			})
 			if err != nil {

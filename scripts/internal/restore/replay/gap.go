@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"vitrine/scripts/internal/restore/rows"
 	"vitrine/scripts/testkit/invariant"
 	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/platform/id"
@@ -34,7 +35,7 @@ func CloseGap(ctx context.Context, set invariant.Deployment, now time.Time) (Rep
 	if err != nil {
 		return Report{}, err
 	}
-	r := rows{set.DynamoDB, set.Tables}
+	r := storeOf(set)
 	for _, w := range slices.Sorted(maps.Keys(g.workspaces)) {
 		if err := r.raiseEpoch(ctx, w, now); err != nil {
 			return Report{}, err
@@ -68,38 +69,40 @@ func (g gap) report(done string) Report {
 func findGap(ctx context.Context, set invariant.Deployment, now time.Time) (gap, error) {
 	g := gap{workspaces: map[id.Workspace]bool{}}
 	closed := map[id.Workspace]bool{} // lately, or for good
-	err := rows{set.DynamoDB, set.Tables}.scan(ctx, set.Tables.Core, func(i item) error {
-		kind, _, _ := strings.Cut(textOf(i, "pk"), "#")
+	for i, err := range storeOf(set).Scan(ctx, set.Tables.Core) {
+		if err != nil {
+			return g, err
+		}
+		kind, _, _ := strings.Cut(i.Text("pk"), "#")
 		switch {
-		case kind == "A" && textOf(i, "sk") == "META" && exposed(i):
+		case kind == "A" && i.Text("sk") == "META" && exposed(i):
 			g.artifacts = append(g.artifacts, nameIn[id.Artifact](i))
-		case kind == "W" && textOf(i, "sk") == "META":
+		case kind == "W" && i.Text("sk") == "META":
 			lately := now.Add(-limits.Day).UnixMilli()
-			if textOf(i, "into") != "" || numberOf(i, "gap") > lately {
+			if i.Text("into") != "" || i.Number("gap") > lately {
 				closed[nameIn[id.Workspace](i)] = true
 			}
 		case holds(kind, i, now):
-			g.workspaces[id.Workspace(textOf(i, "ws"))] = true
+			g.workspaces[id.Workspace(i.Text("ws"))] = true
 		}
-		return nil
-	})
+	}
 	maps.DeleteFunc(g.workspaces, func(w id.Workspace, _ bool) bool { return w == "" || closed[w] })
-	return g, err
+	return g, nil
 }
 
 // holds reports whether an item is a credential that works, or that leads to one.
-func holds(kind string, i item, now time.Time) bool {
-	end := numberOf(i, "exp")
+func holds(kind string, i rows.Item, now time.Time) bool {
+	end := i.Number("exp")
 	if end > 0 && end <= now.UnixMilli() {
 		return false
 	}
 	switch kind {
 	case "K", "CRED":
-		return numberOf(i, "rev_at") == 0
+		return i.Number("rev_at") == 0
 	case "DEL":
-		return numberOf(i, "ended") == 0
+		return i.Number("ended") == 0
 	case "REG":
-		return textOf(i, "state") != "revoked"
+		return i.Text("state") != "revoked"
 	case "SES":
 		return true
 	}
@@ -107,41 +110,41 @@ func holds(kind string, i item, now time.Time) bool {
 }
 
 // exposed reports whether others than its workspace can open an artifact.
-func exposed(i item) bool {
-	if textOf(i, "status") != string(artifact.Live) {
+func exposed(i rows.Item) bool {
+	if i.Text("status") != string(artifact.Live) {
 		return false
 	}
-	linked := textOf(i, "share") != "" || numberOf(i, "links_at") > numberOf(i, "links_closed")
-	return linked || numberOf(i, "no") > numberOf(i, "views_closed")
+	linked := i.Text("share") != "" || i.Number("links_at") > i.Number("links_closed")
+	return linked || i.Number("no") > i.Number("views_closed")
 }
 
 // raiseEpoch ends all credentials of a workspace. No store does that alone: only a takeover does, for its member. The
 // attribute gap keeps a repetition from raising it again.
-func (r rows) raiseEpoch(ctx context.Context, w id.Workspace, now time.Time) error {
-	_, err := r.change(ctx, update{
-		key:    keyOf("W#"+string(w), "META"),
-		set:    "SET #gap = :now ADD #epoch :one",
-		only:   "attribute_exists(pk) AND (attribute_not_exists(#gap) OR #gap < :lately)",
-		values: item{":now": millis(now), ":one": number(1), ":lately": millis(now.Add(-limits.Day))},
-		names:  map[string]string{"#gap": "gap", "#epoch": "epoch"},
+func (s store) raiseEpoch(ctx context.Context, w id.Workspace, now time.Time) error {
+	_, err := s.Change(ctx, rows.Update{
+		Key:    rows.Key("W#"+string(w), "META"),
+		Set:    "SET #gap = :now ADD #epoch :one",
+		Only:   "attribute_exists(pk) AND (attribute_not_exists(#gap) OR #gap < :lately)",
+		Values: rows.Item{":now": rows.Millis(now), ":one": rows.Number(1), ":lately": rows.Millis(now.Add(-limits.Day))},
+		Names:  map[string]string{"#gap": "gap", "#epoch": "epoch"},
 	})
 	return err
 }
 
 // close ends the links and public views of an artifact. A store would ask for an open workspace and record an event, as
 // if a member had asked for it.
-func (r rows) close(ctx context.Context, of artifact.Artifact, now time.Time) error {
-	_, err := r.change(ctx, update{
-		key:  keyOf("A#"+string(of.ID), "META"),
-		set:  "SET #closed = :now, #views = :no REMOVE #share, #until ADD #ver :one",
-		only: "#status = :live",
-		values: item{
-			":now":  millis(of.NextLink(now)),
-			":no":   number(int64(of.Number)),
-			":one":  number(1),
-			":live": str(string(artifact.Live)),
+func (s store) close(ctx context.Context, of artifact.Artifact, now time.Time) error {
+	_, err := s.Change(ctx, rows.Update{
+		Key:  rows.Key("A#"+string(of.ID), "META"),
+		Set:  "SET #closed = :now, #views = :no REMOVE #share, #until ADD #ver :one",
+		Only: "#status = :live",
+		Values: rows.Item{
+			":now":  rows.Millis(of.NextLink(now)),
+			":no":   rows.Number(int64(of.Number)),
+			":one":  rows.Number(1),
+			":live": rows.Text(string(artifact.Live)),
 		},
-		names: map[string]string{
+		Names: map[string]string{
 			"#closed": "links_closed",
 			"#views":  "views_closed",
 			"#share":  "share",

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"vitrine/scripts/internal/restore/rows"
 	"vitrine/shared/entry/claim"
 	"vitrine/shared/platform/id"
 )
@@ -32,41 +33,41 @@ func (a *applier) holding(ctx context.Context) (*holders, error) {
 		return a.holders, nil
 	}
 	h := &holders{tokens: map[id.Workspace]id.Public{}, members: map[id.Workspace]id.Member{}}
-	err := a.scan(ctx, a.tables.Core, func(i item) error {
-		pk, sk := textOf(i, "pk"), textOf(i, "sk")
+	for i, err := range a.Scan(ctx, a.Tables.Core) {
+		if err != nil {
+			return nil, err
+		}
+		pk, sk := i.Text("pk"), i.Text("sk")
 		switch {
 		case strings.HasPrefix(pk, "CT#"):
-			h.tokens[id.Workspace(textOf(i, "ws"))] = nameIn[id.Public](i)
+			h.tokens[id.Workspace(i.Text("ws"))] = nameIn[id.Public](i)
 		case strings.HasPrefix(pk, "CRED#") && sk == "G":
 			h.grants = append(h.grants, readGrant(i))
 		case strings.HasPrefix(pk, "W#") && strings.HasPrefix(sk, "MEM#"):
 			h.members[nameIn[id.Workspace](i)] = id.Member(strings.TrimPrefix(sk, "MEM#"))
 		}
-		return nil
-	})
-	if err == nil {
-		a.holders = h
 	}
-	return h, err
+	a.holders = h
+	return h, nil
 }
 
-func readGrant(i item) grant {
+func readGrant(i rows.Item) grant {
 	g := grant{
 		public:    nameIn[id.Public](i),
-		workspace: id.Workspace(textOf(i, "ws")),
-		member:    id.Member(textOf(i, "mem")),
-		client:    textOf(i, "client"),
-		created:   time.UnixMilli(numberOf(i, "created")),
+		workspace: id.Workspace(i.Text("ws")),
+		member:    id.Member(i.Text("mem")),
+		client:    i.Text("client"),
+		created:   time.UnixMilli(i.Number("created")),
 	}
-	if at := numberOf(i, "rev_at"); at > 0 {
+	if at := i.Number("rev_at"); at > 0 {
 		g.revoked = time.UnixMilli(at)
 	}
 	return g
 }
 
 // nameIn returns the id at the end of the name of an item's partition.
-func nameIn[ID ~string](i item) ID {
-	_, name, _ := strings.Cut(textOf(i, "pk"), "#")
+func nameIn[ID ~string](i rows.Item) ID {
+	_, name, _ := strings.Cut(i.Text("pk"), "#")
 	return ID(name)
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"vitrine/scripts/internal/restore/rows"
 	"vitrine/scripts/testkit/invariant"
 	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/platform/event"
@@ -28,25 +29,24 @@ const counterLife = 3 * limits.Day
 // records go too: a repetition that is done twice is better than one that is not done. What each workspace published
 // first on the days since is counted anew. All of it is in the hot table of the set, which may be the living one.
 func ForgetRetries(ctx context.Context, set, living invariant.Deployment, instant time.Time) (Report, error) {
-	r := rows{set.DynamoDB, set.Tables}
+	r := storeOf(set)
 	day := instant.UTC().Truncate(limits.Day)
 	first, err := firstPublished(ctx, set, day)
 	if err != nil {
 		return Report{}, err
 	}
-	var gone []item
+	var gone []rows.Item
 	counts := map[string]int{}
-	err = r.scan(ctx, r.tables.Hot, func(i item) error {
+	for i, err := range r.Scan(ctx, r.Tables.Hot) {
+		if err != nil {
+			return Report{}, err
+		}
 		if kind := staleKind(i, instant, day); kind != "" {
 			counts[kind]++
-			gone = append(gone, item{"pk": i["pk"]})
+			gone = append(gone, rows.Item{"pk": i["pk"]})
 		}
-		return nil
-	})
-	if err == nil {
-		err = r.removeAll(ctx, r.tables.Hot, gone)
 	}
-	if err != nil {
+	if err := r.removeAll(ctx, r.Tables.Hot, gone); err != nil {
 		return Report{}, err
 	}
 	for _, d := range sorted(first) {
@@ -63,10 +63,10 @@ func ForgetRetries(ctx context.Context, set, living invariant.Deployment, instan
 
 // staleKind returns the kind of an item of hot that goes: a record of a command that began after the instant, or a
 // counter of a day since. It is empty for what stays.
-func staleKind(i item, instant, day time.Time) string {
-	parts := strings.Split(textOf(i, "pk"), ":")
+func staleKind(i rows.Item, instant, day time.Time) string {
+	parts := strings.Split(i.Text("pk"), ":")
 	switch {
-	case parts[0] == "i" && numberOf(i, "ttl") >= instant.Add(limits.ReplayLife-window).Unix(),
+	case parts[0] == "i" && i.Number("ttl") >= instant.Add(limits.ReplayLife-window).Unix(),
 		parts[0] == "d" && len(parts) == 4 && parts[2] >= day.Format(dayLayout):
 		return parts[0]
 	}
@@ -93,19 +93,21 @@ func firstPublished(ctx context.Context, set invariant.Deployment, since time.Ti
 		}
 	}
 	counts := map[daily]int{}
-	err = rows{set.DynamoDB, set.Tables}.scan(ctx, set.Tables.Core, func(i item) error {
-		name, ok := strings.CutPrefix(textOf(i, "sk"), "R#")
-		at := time.UnixMilli(numberOf(i, "pub_at")).UTC()
-		if ok && strings.HasPrefix(textOf(i, "pk"), "A#") && numberOf(i, "no") == 1 && !at.Before(since) {
+	for i, err := range storeOf(set).Scan(ctx, set.Tables.Core) {
+		if err != nil {
+			return nil, err
+		}
+		name, ok := strings.CutPrefix(i.Text("sk"), "R#")
+		at := time.UnixMilli(i.Number("pub_at")).UTC()
+		if ok && strings.HasPrefix(i.Text("pk"), "A#") && i.Number("no") == 1 && !at.Before(since) {
 			counts[daily{publishers[id.Revision(name)], at.Format(dayLayout)}]++
 		}
-		return nil
-	})
-	return counts, err
+	}
+	return counts, nil
 }
 
 // putCounts writes a count into the counters that share it, evenly, as no counter may have more than its part.
-func (r rows) putCounts(ctx context.Context, d daily, n int) error {
+func (s store) putCounts(ctx context.Context, d daily, n int) error {
 	day, err := time.Parse(dayLayout, d.day)
 	if err != nil {
 		return err
@@ -115,12 +117,12 @@ func (r rows) putCounts(ctx context.Context, d daily, n int) error {
 		if shard < n%limits.AllowanceShards {
 			share++
 		}
-		_, err := r.client.PutItem(ctx, &dynamodb.PutItemInput{
-			TableName: &r.tables.Hot,
-			Item: item{
-				"pk":  str(fmt.Sprintf("d:%s:%s:%d", d.workspace, d.day, shard)),
-				"c":   number(int64(share)),
-				"ttl": number(day.Add(counterLife).Unix()),
+		_, err := s.Client.PutItem(ctx, &dynamodb.PutItemInput{
+			TableName: &s.Tables.Hot,
+			Item: rows.Item{
+				"pk":  rows.Text(fmt.Sprintf("d:%s:%s:%d", d.workspace, d.day, shard)),
+				"c":   rows.Number(int64(share)),
+				"ttl": rows.Number(day.Add(counterLife).Unix()),
 			},
 		})
 		if err != nil {
@@ -132,7 +134,7 @@ func (r rows) putCounts(ctx context.Context, d daily, n int) error {
 
 // Finish records that the deployment was restored to an instant, with one event however often it is called.
 func Finish(ctx context.Context, set invariant.Deployment, instant, now time.Time) error {
-	r := rows{set.DynamoDB, set.Tables}
+	r := storeOf(set)
 	e := event.Event{
 		ID:        restoredID(instant, set.Tables),
 		Workspace: id.NoWorkspace,
@@ -144,12 +146,12 @@ func Finish(ctx context.Context, set invariant.Deployment, instant, now time.Tim
 	}
 	found := false
 	err := r.list(ctx, dynamodb.QueryInput{
-		TableName:                 &r.tables.Events,
+		TableName:                 &r.Tables.Events,
 		KeyConditionExpression:    aws.String("pk = :of"),
-		ExpressionAttributeValues: item{":of": eventKey(e)["pk"]},
+		ExpressionAttributeValues: rows.Item{":of": eventKey(e)["pk"]},
 		ConsistentRead:            aws.Bool(true),
-	}, func(i item) error {
-		found = found || strings.HasSuffix(textOf(i, "sk"), "#"+string(e.ID))
+	}, func(i rows.Item) error {
+		found = found || strings.HasSuffix(i.Text("sk"), "#"+string(e.ID))
 		return nil
 	})
 	if err != nil || found {
