@@ -14,8 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 
-	"vitrine/scripts/internal/restore/rows"
 	"vitrine/scripts/testkit/invariant"
+	"vitrine/scripts/testkit/rows"
 )
 
 // destruction is what a round destroys of the living site, whose engines run and whose hosts do not.
@@ -87,7 +87,7 @@ func deleteWorkspace(ctx context.Context, r *round) error {
 			return err
 		}
 		for _, i := range items {
-			if err := rows.Of(d).Remove(ctx, d.Tables.Core, rows.Item{"pk": i["pk"], "sk": i["sk"]}); err != nil {
+			if err := d.Rows().Remove(ctx, d.Tables.Core, rows.Item{"pk": i["pk"], "sk": i["sk"]}); err != nil {
 				return err
 			}
 		}

@@ -7,6 +7,7 @@ import (
 
 	"vitrine/scripts/internal/backup/copies"
 	"vitrine/scripts/internal/restore/machine"
+	"vitrine/scripts/internal/restore/replay"
 	"vitrine/scripts/testkit/invariant"
 )
 
@@ -26,12 +27,12 @@ func (r *round) copy(ctx context.Context) (err error) {
 // machine returns the restore of the copy, with the decision that everything that was done since is done again.
 func (r *round) machine() machine.Restore {
 	return machine.Restore{
-		From:        r.backup,
-		Data:        r.restored.data,
-		Living:      r.living.data,
-		ExceptGiven: true,
-		Now:         time.Now,
-		Out:         r.log,
+		From:   r.backup,
+		Data:   r.restored.data,
+		Living: r.living.data,
+		Except: []replay.Exception{},
+		Now:    time.Now,
+		Out:    r.log,
 	}
 }
 

@@ -40,7 +40,7 @@ func TestAMassDeletionByMistakeIsLeftOut(t *testing.T) {
 	e.stopLiving(t)
 
 	undecided := e.machine()
-	undecided.ExceptGiven = false
+	undecided.Except = nil
 	expect.Error(t, undecided.Run(t.Context()), "150 events artifact.deleted", "--except")
 
 	decided := e.machine()

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"vitrine/scripts/internal/backup/copies"
-	"vitrine/scripts/internal/restore/rows"
 	"vitrine/scripts/testkit/invariant"
+	"vitrine/scripts/testkit/rows"
 	"vitrine/shared/platform/event"
 )
 
@@ -73,7 +73,7 @@ func tearTables(ctx context.Context, d invariant.Deployment, instant time.Time) 
 	if len(drafts)+len(events) == 0 {
 		return errors.New("nothing was written while the copy was taken, so that there is nothing to tear")
 	}
-	tables := rows.Of(d)
+	tables := d.Rows()
 	for _, i := range drafts {
 		err = errors.Join(err, tables.Remove(ctx, d.Tables.Core, rows.Key(i.Text("pk"), i.Text("sk"))))
 	}
@@ -103,7 +103,7 @@ func recent(millis int64, instant time.Time) bool {
 
 // found returns the items of a table that match.
 func found(ctx context.Context, d invariant.Deployment, table string, matches func(rows.Item) bool) (all []rows.Item, err error) {
-	for i, err := range rows.Of(d).Scan(ctx, table) {
+	for i, err := range d.Rows().Scan(ctx, table) {
 		if err != nil {
 			return nil, fmt.Errorf("scan %s: %w", table, err)
 		}

@@ -49,19 +49,18 @@ func (o options) cloud(ctx context.Context) (cloud.Restore, error) {
 		return cloud.Restore{}, errors.New("no region is chosen: set AWS_REGION, then give the command again")
 	}
 	r := cloud.Restore{
-		Name:        o.name,
-		At:          o.at,
-		Folder:      filepath.Join(root, ".vitrine", "restore", o.name),
-		Settings:    filepath.Join(root, ".vitrine", "deployed", o.name+".json"),
-		Words:       o.words,
-		ExceptGiven: o.except != "",
-		Bucket:      o.bucket,
-		DynamoDB:    dynamodb.NewFromConfig(cfg),
-		OwnS3:       s3.NewFromConfig(cfg),
-		Commands:    cloud.Programs{Root: root, Out: o.complaints},
-		Clock:       cloud.Clock{Now: o.now, Wait: async.Sleep},
-		Limits:      limits.Default(),
-		Out:         o.out,
+		Name:     o.name,
+		At:       o.at,
+		Folder:   filepath.Join(root, ".vitrine", "restore", o.name),
+		Settings: filepath.Join(root, ".vitrine", "deployed", o.name+".json"),
+		Words:    o.words,
+		Bucket:   o.bucket,
+		DynamoDB: dynamodb.NewFromConfig(cfg),
+		OwnS3:    s3.NewFromConfig(cfg),
+		Commands: cloud.Programs{Root: root, Out: o.complaints},
+		Clock:    cloud.Clock{Now: o.now, Wait: async.Sleep},
+		Limits:   limits.Default(),
+		Out:      o.out,
 	}
 	role, err := r.RecoveryRole()
 	if err != nil {

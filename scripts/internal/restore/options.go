@@ -129,11 +129,10 @@ func (o options) restore(ctx context.Context) (restore, error) {
 		return o.cloud(ctx)
 	}
 	r := machine.Restore{
-		Data:        o.data,
-		Living:      o.living,
-		ExceptGiven: o.except != "",
-		Now:         o.now,
-		Out:         o.out,
+		Data:   o.data,
+		Living: o.living,
+		Now:    o.now,
+		Out:    o.out,
 	}
 	var err error
 	if r.Except, err = o.exceptions(); err != nil || o.from == "" {

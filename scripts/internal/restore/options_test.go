@@ -64,7 +64,7 @@ func TestOptionsMakeARestore(t *testing.T) {
 	got, err := o.restore(t.Context())
 	expect.OK(t, err)
 	r, _ := got.(machine.Restore)
-	if !r.ExceptGiven || r.Except == nil || filepath.Base(r.Living) != ".vitrine" || r.Data != "n" ||
+	if r.Except == nil || filepath.Base(r.Living) != ".vitrine" || r.Data != "n" ||
 		r.From.At.Year() != 2026 {
 		t.Errorf("got %+v", r)
 	}

@@ -15,27 +15,27 @@ import (
 func (s *snapshot) checkDue(b *breaches, a *artifact) {
 	kind, latest := "DUE#ARTIFACT#", next(a, s.ends(a))
 	if !a.is(live) {
-		if len(a.trees) == 0 && !a.meta.has("g2p") { // purged
+		if len(a.trees) == 0 && !a.meta.Has("g2p") { // purged
 			return
 		}
-		kind, latest = "DUE#PURGE#", a.meta.number("updated")
+		kind, latest = "DUE#PURGE#", a.meta.Number("updated")
 	}
 	if latest == math.MaxInt64 { // it does not expire and has no draft
-		moving := s.workspaces[a.meta.text("own")].has("into") // it falls due as before its claim, or no longer
-		if !moving && (a.meta.has("g2p") || a.meta.has("g2s")) {
-			b.add("I2: artifact %s does not expire and falls due as %q", a.id, a.meta.text("g2p"))
+		moving := s.workspaces[a.meta.Text("own")].Has("into") // it falls due as before its claim, or no longer
+		if !moving && (a.meta.Has("g2p") || a.meta.Has("g2s")) {
+			b.add("I2: artifact %s does not expire and falls due as %q", a.id, a.meta.Text("g2p"))
 		}
 		return
 	}
-	if !strings.HasPrefix(a.meta.text("g2p"), kind) || !a.meta.has("g2s") {
-		b.add("I2: artifact %s is %s and falls due as %q, not as %s", a.id, a.meta.text("status"), a.meta.text("g2p"), kind)
+	if !strings.HasPrefix(a.meta.Text("g2p"), kind) || !a.meta.Has("g2s") {
+		b.add("I2: artifact %s is %s and falls due as %q, not as %s", a.id, a.meta.Text("status"), a.meta.Text("g2p"), kind)
 	}
-	at, _ := strconv.ParseInt(a.meta.text("g2s"), 10, 64)
-	if at > latest && a.meta.text("tried") != a.meta.text("g2s") { // failed work is put off
+	at, _ := strconv.ParseInt(a.meta.Text("g2s"), 10, 64)
+	if at > latest && a.meta.Text("tried") != a.meta.Text("g2s") { // failed work is put off
 		b.add("I2: artifact %s falls due %s too late", a.id, time.Duration(at-latest)*time.Millisecond)
 	}
 	// until it is moved it falls due as before its claim
-	if earliest := next(a, a.meta.number("exp")); a.is(live) && at < earliest {
+	if earliest := next(a, a.meta.Number("exp")); a.is(live) && at < earliest {
 		b.add("I2: artifact %s falls due %s too soon", a.id, time.Duration(earliest-at)*time.Millisecond)
 	}
 }
@@ -43,10 +43,10 @@ func (s *snapshot) checkDue(b *breaches, a *artifact) {
 // next returns when a live artifact that ends at an instant needs attention next; the maximum if
 // never.
 func next(a *artifact, ends int64) int64 {
-	if a.meta.has("pin_at") || ends == limits.Never.UnixMilli() {
+	if a.meta.Has("pin_at") || ends == limits.Never.UnixMilli() {
 		ends = math.MaxInt64
 	}
-	if at := a.meta.number("draft_at"); at != 0 {
+	if at := a.meta.Number("draft_at"); at != 0 {
 		ends = min(ends, at+limits.DraftLife.Milliseconds())
 	}
 	return ends
@@ -57,26 +57,26 @@ func (s *snapshot) checkRevisions(b *breaches) {
 	for _, a := range s.artifacts {
 		numbers := map[int64]string{}
 		drafts := []string{}
-		newest := a.meta.number("no")
+		newest := a.meta.Number("no")
 		for r, i := range a.revisions {
 			_, there := a.trees[r]
-			if !there && i.text("status") != retained {
+			if !there && i.Text("status") != retained {
 				b.add("I4: revision %s has no files", r)
 			}
-			if queued := strings.HasPrefix(i.text("g2p"), "DUE#PURGE#"); a.is(live) &&
-				queued != (there && i.text("status") == retained) {
-				b.add("I2: revision %s is %s, has files: %t, and is queued for purge: %t", r, i.text("status"), there, queued)
+			if queued := strings.HasPrefix(i.Text("g2p"), "DUE#PURGE#"); a.is(live) &&
+				queued != (there && i.Text("status") == retained) {
+				b.add("I2: revision %s is %s, has files: %t, and is queued for purge: %t", r, i.Text("status"), there, queued)
 			}
-			n := i.number("no")
-			if a.is(live) && i.text("status") == retained && n > 0 {
+			n := i.Number("no")
+			if a.is(live) && i.Text("status") == retained && n > 0 {
 				b.add("I4: revision %s was published and ended before its artifact", r)
 			}
 			switch {
-			case i.text("status") == draft && n != 0:
+			case i.Text("status") == draft && n != 0:
 				b.add("I4: the draft %s has the number %d", r, n)
-			case i.text("status") == draft:
+			case i.Text("status") == draft:
 				drafts = append(drafts, r)
-			case i.text("status") == retained && n == 0: // a draft that was discarded, or purged with its artifact
+			case i.Text("status") == retained && n == 0: // a draft that was discarded, or purged with its artifact
 			case n < 1 || n > newest:
 				b.add("I4: revision %s of %s has the number %d, the artifact %d", r, a.id, n, newest)
 			case numbers[n] != "":
@@ -85,17 +85,17 @@ func (s *snapshot) checkRevisions(b *breaches) {
 				numbers[n] = r
 			}
 		}
-		if int64(len(numbers)) != newest || numbers[newest] != a.meta.text("cur") {
+		if int64(len(numbers)) != newest || numbers[newest] != a.meta.Text("cur") {
 			b.add("I4: artifact %s has the number %d, %d published revisions and shows %q", a.id, newest, len(numbers),
-				a.meta.text("cur"))
+				a.meta.Text("cur"))
 		}
-		if named := a.meta.text("draft"); len(drafts) > 1 || a.is(live) && strings.Join(drafts, " ") != named {
+		if named := a.meta.Text("draft"); len(drafts) > 1 || a.is(live) && strings.Join(drafts, " ") != named {
 			b.add("I4: artifact %s names the draft %q and has the drafts %q", a.id, named, drafts)
 		}
-		if !a.is(live) && a.meta.has("draft") || a.is(deleted) && a.meta.has("share") {
+		if !a.is(live) && a.meta.Has("draft") || a.is(deleted) && a.meta.Has("share") {
 			b.add("I4: the artifact %s has ended and names a draft or a share link", a.id)
 		}
-		if share := a.meta.text("share"); share != "" && s.links[share].text("art") != a.id {
+		if share := a.meta.Text("share"); share != "" && s.links[share].Text("art") != a.id {
 			b.add("I4: artifact %s names a share link %s that is not its own", a.id, share)
 		}
 	}

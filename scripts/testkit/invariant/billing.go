@@ -6,27 +6,27 @@ import "strings"
 func (s *snapshot) checkBilling(b *breaches) {
 	holder := map[string]string{}
 	for _, i := range s.core {
-		if customer, ok := strings.CutPrefix(i.text("pk"), "BC#"); ok {
-			holder[customer] = i.text("ws")
+		if customer, ok := strings.CutPrefix(i.Text("pk"), "BC#"); ok {
+			holder[customer] = i.Text("ws")
 		}
 	}
 	for _, i := range s.core {
-		if i.text("sk") != "BILL" {
+		if i.Text("sk") != "BILL" {
 			continue
 		}
-		w := strings.TrimPrefix(i.text("pk"), "W#")
+		w := strings.TrimPrefix(i.Text("pk"), "W#")
 		plan := "free"
-		switch i.text("status") {
+		switch i.Text("status") {
 		case "active", "trialing", "past_due":
 			plan = "pro"
 		}
-		if i.has("override") {
-			plan = i.text("override")
+		if i.Has("override") {
+			plan = i.Text("override")
 		}
-		if meta := s.workspaces[w]; meta == nil || meta.text("plan") != plan {
+		if meta := s.workspaces[w]; meta == nil || meta.Text("plan") != plan {
 			b.add("I6: workspace %s has another plan than %s, which its billing account gives", w, plan)
 		}
-		if customer := i.text("customer"); customer != "" && holder[customer] != w {
+		if customer := i.Text("customer"); customer != "" && holder[customer] != w {
 			b.add("I6: the customer %s of workspace %s leads to %q", customer, w, holder[customer])
 		}
 	}

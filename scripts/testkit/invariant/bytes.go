@@ -23,17 +23,17 @@ func (s *snapshot) checkObjects(b *breaches) {
 	}
 	for key := range s.objects {
 		if !reachable[key] && !s.due(key) && !s.condemned(key) {
-			b.add("I2: nothing leads to the object %s", key)
+			b.add("%w object %s", ErrStray, key)
 		}
 	}
 	for key := range s.diffs {
 		if !s.due(key) {
-			b.add("I2: nothing leads to the diff %s", key)
+			b.add("%w diff %s", ErrStray, key)
 		}
 	}
 	for name, h := range s.hints {
 		home, _, _ := strings.Cut(name, "#")
-		if _, there := s.objects[keyOf(home, h.text("obj"))]; !there {
+		if _, there := s.objects[keyOf(home, h.Text("obj"))]; !there {
 			b.add("I2: the hint %s leads to no object", name)
 		}
 	}
@@ -41,22 +41,22 @@ func (s *snapshot) checkObjects(b *breaches) {
 
 // checkFile checks a file of a revision and returns the key of its object.
 func (s *snapshot) checkFile(b *breaches, a *artifact, r string, f tree.File) string {
-	key, status := objectKey(a.meta.text("home"), f.Object), a.revisions[r].text("status")
+	key, status := objectKey(a.meta.Text("home"), f.Object), a.revisions[r].Text("status")
 	if !a.is(live) || status == retained {
 		return key // it may be partly deleted
 	}
 	if size, ok := s.objects[key]; !ok || size != f.Size {
-		b.add("I1: %s of revision %s (%s) has %d bytes, but the object has %d, there: %t", f.Path, r, status, f.Size, size,
-			ok)
+		b.add("%w: %s of revision %s (%s) has %d bytes, the object has %d, there: %t", ErrObject, f.Path, r, status, f.Size,
+			size, ok)
 	}
 	name, referrer := fmt.Sprintf("%s#%d", f.Object.Session, f.Object.Entry), cmp.Or(string(f.Referrer), r)
 	if f.Borrowed && s.references[name+" "+referrer] == nil {
 		b.add("I2: %s of revision %s is borrowed, and revision %s does not refer to %s", f.Path, r, referrer, name)
 	}
-	if referrer != r && a.revisions[referrer].text("status") != published {
-		b.add("I2: %s of revision %s needs revision %s, which is %q", f.Path, r, referrer, a.revisions[referrer].text("status"))
+	if referrer != r && a.revisions[referrer].Text("status") != published {
+		b.add("I2: %s of revision %s needs revision %s, which is %q", f.Path, r, referrer, a.revisions[referrer].Text("status"))
 	}
-	if brought := s.sessions[string(f.Object.Session)].text("art"); !f.Borrowed && brought != a.id {
+	if brought := s.sessions[string(f.Object.Session)].Text("art"); !f.Borrowed && brought != a.id {
 		b.add("I2: %s of revision %s came for artifact %s and is not borrowed", f.Path, r, brought)
 	}
 	return key
@@ -78,21 +78,21 @@ func (s *snapshot) due(key string) bool {
 	parts := strings.Split(key, "/")
 	u := s.sessions[parts[2]]
 	kind := "DUE#SESSION#"
-	if u.text("status") == "finalized" {
+	if u.Text("status") == "finalized" {
 		if kind = "DUE#HINT#"; parts[0] == "o" {
 			return false
 		}
 	}
-	queued := strings.HasPrefix(u.text("g2p"), kind) ||
-		u.text("status") == "pending" && strings.HasPrefix(u.text("g2p"), "DUE#UPLOAD#")
-	return u.text("home") == parts[1] && queued && u.has("g2s")
+	queued := strings.HasPrefix(u.Text("g2p"), kind) ||
+		u.Text("status") == "pending" && strings.HasPrefix(u.Text("g2p"), "DUE#UPLOAD#")
+	return u.Text("home") == parts[1] && queued && u.Has("g2s")
 }
 
 // condemned reports whether an object is marked for deletion.
 func (s *snapshot) condemned(key string) bool {
 	for name, i := range s.deletions {
-		if keyOf(i.text("home"), name) == key {
-			return strings.HasPrefix(i.text("g2p"), "DUE#DELETE#") && i.has("g2s")
+		if keyOf(i.Text("home"), name) == key {
+			return strings.HasPrefix(i.Text("g2p"), "DUE#DELETE#") && i.Has("g2s")
 		}
 	}
 	return false
@@ -103,14 +103,14 @@ func (s *snapshot) checkCollected(b *breaches) {
 	needed := map[string]bool{}
 	for _, a := range s.artifacts {
 		if !a.is(live) && len(a.trees) > 0 {
-			b.add("artifact %s is %s and %d revisions have files", a.id, a.meta.text("status"), len(a.trees))
+			b.add("artifact %s is %s and %d revisions have files", a.id, a.meta.Text("status"), len(a.trees))
 		}
 		for r, files := range a.trees {
-			if a.revisions[r].text("status") == retained {
+			if a.revisions[r].Text("status") == retained {
 				b.add("revision %s is retained and has files", r)
 			}
 			for _, f := range files {
-				needed[objectKey(a.meta.text("home"), f.Object)] = true
+				needed[objectKey(a.meta.Text("home"), f.Object)] = true
 			}
 		}
 	}
@@ -120,7 +120,7 @@ func (s *snapshot) checkCollected(b *breaches) {
 		}
 	}
 	for key := range s.diffs {
-		if u := s.sessions[strings.Split(key, "/")[2]]; u.text("status") == "finalized" {
+		if u := s.sessions[strings.Split(key, "/")[2]]; u.Text("status") == "finalized" {
 			b.add("the diff %s is still there", key)
 		}
 	}

@@ -2,7 +2,7 @@ package invariant
 
 // owner returns the workspace that owns what was in w: claims do not chain.
 func (s *snapshot) owner(w string) string {
-	if into := s.workspaces[w].text("into"); into != "" {
+	if into := s.workspaces[w].Text("into"); into != "" {
 		return into
 	}
 	return w
@@ -10,9 +10,9 @@ func (s *snapshot) owner(w string) string {
 
 // ends returns when an artifact expires, whether it was moved after a claim or not.
 func (s *snapshot) ends(a *artifact) int64 {
-	end, source := a.meta.number("exp"), s.workspaces[a.meta.text("own")]
-	if source.has("into") && end > source.number("claimed_at") {
-		return max(end, source.number("floor"))
+	end, source := a.meta.Number("exp"), s.workspaces[a.meta.Text("own")]
+	if source.Has("into") && end > source.Number("claimed_at") {
+		return max(end, source.Number("floor"))
 	}
 	return end
 }
@@ -20,14 +20,14 @@ func (s *snapshot) ends(a *artifact) int64 {
 // checkWorkspaces checks I7.
 func (s *snapshot) checkWorkspaces(b *breaches) {
 	for w, i := range s.workspaces {
-		if into := i.text("into"); into != "" {
+		if into := i.Text("into"); into != "" {
 			s.checkClaim(b, w, into)
 		} else if s.moves[w] != nil {
 			b.add("I7: workspace %s is moved and was not claimed", w)
 		}
 	}
 	for p, i := range s.claims {
-		if used, moved := i.has("redeemed"), s.workspaces[i.text("ws")].has("into"); used != moved {
+		if used, moved := i.Has("redeemed"), s.workspaces[i.Text("ws")].Has("into"); used != moved {
 			b.add("I7: the claim token %s is redeemed: %t, and its workspace claimed: %t", p, used, moved)
 		}
 	}
@@ -39,36 +39,36 @@ func (s *snapshot) checkClaim(b *breaches, w, into string) {
 	const fences = 8
 	closed := 0
 	for _, f := range s.fences[w] {
-		if f.text("into") == into {
+		if f.Text("into") == into {
 			closed++
 		}
 	}
 	if closed != fences {
 		b.add("I7: workspace %s was claimed and has %d of %d fences closed", w, closed, fences)
 	}
-	if d := s.workspaces[into]; !d.has("claimed_at") || d.has("into") {
+	if d := s.workspaces[into]; !d.Has("claimed_at") || d.Has("into") {
 		b.add("I7: workspace %s was claimed into %s, which nobody has", w, into)
 	}
 	moving := s.moves[w] != nil
-	if (s.aliases[into+" "+w] != nil) != moving || s.workspaces[w].has("ttl") == moving {
+	if (s.aliases[into+" "+w] != nil) != moving || s.workspaces[w].Has("ttl") == moving {
 		b.add("I7: workspace %s is being moved: %t, has an alias: %t, and an end: %t", w, moving,
-			s.aliases[into+" "+w] != nil, s.workspaces[w].has("ttl"))
+			s.aliases[into+" "+w] != nil, s.workspaces[w].Has("ttl"))
 	}
 	if moving {
 		return
 	}
 	for p, k := range s.keys {
-		if k.text("ws") == w {
+		if k.Text("ws") == w {
 			b.add("I7: workspace %s was moved, and its key %s is still there", w, p)
 		}
 	}
 	for p, l := range s.links {
-		if l.text("ws") == w {
+		if l.Text("ws") == w {
 			b.add("I7: workspace %s was moved, and its link %s still says that it is there", w, p)
 		}
 	}
 	for _, a := range s.artifacts {
-		if a.meta.text("own") == w {
+		if a.meta.Text("own") == w {
 			b.add("I7: workspace %s was moved, and artifact %s still says that it is there", w, a.id)
 		}
 	}

@@ -18,12 +18,12 @@ func (s *snapshot) checkCounters(b *breaches, l *limits.Limits) {
 		"refused":   l.Refused.Limit,
 		"address":   l.ProvisionAddress.Limit,
 		"provision": l.ProvisionGlobal.Limit,
-		"gate":      max(int(s.gate.number("per_minute")), limits.ProvisionQuota),
+		"gate":      max(int(s.gate.Number("per_minute")), limits.ProvisionQuota),
 	}
 	used := map[string]int64{} // by workspace and day
 	for _, i := range s.hot {
-		name, c := i.text("pk"), i.number("c")
-		if ttl := i.number("ttl"); ttl < 1e9 || ttl > 1e10 {
+		name, c := i.Text("pk"), i.Number("c")
+		if ttl := i.Number("ttl"); ttl < 1e9 || ttl > 1e10 {
 			b.add("I5: ttl of %s is %d, which is no time in seconds", name, ttl)
 		}
 		parts := strings.Split(name, ":")
@@ -51,12 +51,12 @@ func (s *snapshot) checkCounters(b *breaches, l *limits.Limits) {
 	first := s.firstPublished()
 	for day, n := range first {
 		if used[day] != n {
-			b.add("I5: %d artifacts were published first on %s, and %d counted", n, day, used[day])
+			b.add("%w: %d on %s, and %d counted", ErrCounted, n, day, used[day])
 		}
 	}
 	for day, n := range used {
 		if first[day] == 0 && n != 0 {
-			b.add("I5: %d artifacts were counted on %s, and none published first", n, day)
+			b.add("%w: none on %s, and %d counted", ErrCounted, day, n)
 		}
 	}
 }
@@ -65,15 +65,15 @@ func (s *snapshot) checkCounters(b *breaches, l *limits.Limits) {
 func (s *snapshot) checkPins(b *breaches, l *limits.Limits) {
 	pinned := map[string]int64{}
 	for _, a := range s.artifacts {
-		if a.meta.has("pin_at") {
-			pinned[a.meta.text("own")]++
+		if a.meta.Has("pin_at") {
+			pinned[a.meta.Text("own")]++
 		}
-		if a.meta.has("pin_at") && !a.is(live) {
-			b.add("I5: artifact %s is %s and pinned", a.id, a.meta.text("status"))
+		if a.meta.Has("pin_at") && !a.is(live) {
+			b.add("I5: artifact %s is %s and pinned", a.id, a.meta.Text("status"))
 		}
 	}
 	for w := range s.workspaces {
-		n := s.pins[w].number("n")
+		n := s.pins[w].Number("n")
 		if most := l.Tiers[s.tier(w)].LiveArtifacts; n != pinned[w] || n > int64(most) {
 			b.add("I5: workspace %s counts %d pins of %d and has %d", w, n, most, pinned[w])
 		}
@@ -85,14 +85,14 @@ func (s *snapshot) checkPins(b *breaches, l *limits.Limits) {
 func (s *snapshot) firstPublished() map[string]int64 {
 	days, where := map[string]int64{}, map[string]string{}
 	for _, e := range s.events {
-		if e.text("action") == "artifact.published" {
-			where[e.text("on_id")] = strings.TrimPrefix(e.text("pk"), "W#")
+		if e.Text("action") == "artifact.published" {
+			where[e.Text("on_id")] = strings.TrimPrefix(e.Text("pk"), "W#")
 		}
 	}
 	for _, a := range s.artifacts {
 		for name, r := range a.revisions {
-			if r.number("no") == 1 {
-				days[where[name]+" "+time.UnixMilli(r.number("pub_at")).UTC().Format("20060102")]++
+			if r.Number("no") == 1 {
+				days[where[name]+" "+time.UnixMilli(r.Number("pub_at")).UTC().Format("20060102")]++
 			}
 		}
 	}
@@ -102,9 +102,9 @@ func (s *snapshot) firstPublished() map[string]int64 {
 // tier returns the tier whose caps hold for a workspace.
 func (s *snapshot) tier(w string) limits.Tier {
 	switch i := s.workspaces[w]; {
-	case !i.has("claimed_at"):
+	case !i.Has("claimed_at"):
 		return limits.Ephemeral
-	case i.text("plan") == "pro":
+	case i.Text("plan") == "pro":
 		return limits.Pro
 	}
 	return limits.Free

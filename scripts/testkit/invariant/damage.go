@@ -8,40 +8,35 @@ import (
 	"strings"
 	"time"
 
+	"vitrine/scripts/testkit/rows"
+	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/tree"
 )
-
-// Key names an item of table core.
-type Key struct{ PK, SK string }
-
-func (i item) key() Key { return Key{i.text("pk"), i.text("sk")} }
 
 // Damage is what a restored deployment may have although no sequence of requests leaves it, and what can be repaired.
 type Damage struct {
 	Objects    []string    // keys of objects that nothing leads to
-	Hints      []Key       // entries of the content index that lead to no object
+	Hints      []rows.Item // keys of entries of the content index that lead to no object
 	Missing    []Reference // references that borrowed files need
 	Unfinished []Session   // finalized sessions without a revision
 	Untold     []event.Event
 }
 
-// Reference is a reference to an object that another session brought.
+// Reference is a reference that a revision needs to an object which another session brought.
 type Reference struct {
-	Key
 	Artifact id.Artifact
+	Revision id.Revision
+	Object   tree.Object
 }
 
 // Session is a finalized session whose revision is not there.
 type Session struct {
-	Key
-	Artifact id.Artifact
-	Revision id.Revision
-	New      bool      // it made the artifact
-	Ends     time.Time // of its artifact; zero: it does not end, or there is none
-	At       time.Time // of its finalization; zero: nothing tells
-	Events   []Key     // in table events, of its finalization
+	dynamo.Unfinalized
+	At     time.Time   // of its finalization; zero: nothing tells
+	Events []rows.Item // keys of the events of its finalization
 }
 
 // Find reads everything and returns what can be repaired. The events of Untold have no id yet, and the time at which
@@ -61,8 +56,8 @@ func Find(ctx context.Context, d Deployment) (Damage, error) {
 	}
 	for name, h := range s.hints {
 		home, _, _ := strings.Cut(name, "#")
-		if _, there := s.objects[keyOf(home, h.text("obj"))]; !there {
-			found.Hints = append(found.Hints, h.key())
+		if _, there := s.objects[keyOf(home, h.Text("obj"))]; !there {
+			found.Hints = append(found.Hints, h.Key())
 		}
 	}
 	return found, nil
@@ -74,7 +69,7 @@ func (s *snapshot) named() map[string]bool {
 	for _, a := range s.artifacts {
 		for _, files := range a.trees {
 			for _, f := range files {
-				out[objectKey(a.meta.text("home"), f.Object)] = true
+				out[objectKey(a.meta.Text("home"), f.Object)] = true
 			}
 		}
 	}
@@ -87,9 +82,9 @@ func (s *snapshot) missing() (out []Reference) {
 		for r, files := range a.trees {
 			for _, f := range files {
 				name := fmt.Sprintf("%s#%d", f.Object.Session, f.Object.Entry)
-				if needed := a.is(live) && a.revisions[r].text("status") != retained; f.Referrer == "" && f.Size > 0 &&
+				if needed := a.is(live) && a.revisions[r].Text("status") != retained; f.Referrer == "" && f.Size > 0 &&
 					f.Borrowed && needed && s.references[name+" "+r] == nil {
-					out = append(out, Reference{Key{"O#" + name, "R#" + r}, id.Artifact(a.id)})
+					out = append(out, Reference{id.Artifact(a.id), id.Revision(r), f.Object})
 				}
 			}
 		}
@@ -100,23 +95,24 @@ func (s *snapshot) missing() (out []Reference) {
 // unfinished returns the sessions that were finalized without a revision: those that an artifact still names as its
 // draft, and those whose artifact is not there and was never published.
 func (s *snapshot) unfinished() (out []Session) {
-	for _, i := range s.sessions {
-		name, r := i.text("art"), i.text("rev")
+	for session, i := range s.sessions {
+		name, r := i.Text("art"), i.Text("rev")
 		a := s.artifacts[name]
-		if i.text("status") != "finalized" || a != nil && (a.revisions[r] != nil || a.meta.text("draft") != r) {
+		if i.Text("status") != "finalized" || a != nil && (a.revisions[r] != nil || a.meta.Text("draft") != r) {
 			continue
 		}
-		u := Session{
-			Key:      i.key(),
+		u := Session{Unfinalized: dynamo.Unfinalized{
+			Session:  id.Session(session),
 			Artifact: id.Artifact(name),
 			Revision: id.Revision(r),
-			New:      i.has("new"),
+			New:      i.Has("new"),
+			Named:    a != nil,
+		}}
+		if u.Named {
+			u.At = time.UnixMilli(a.meta.Number("draft_at"))
 		}
-		if a != nil {
-			u.At = time.UnixMilli(a.meta.number("draft_at"))
-		}
-		if a != nil && !a.meta.has("pin_at") && limits.Ends(time.UnixMilli(a.meta.number("exp"))) {
-			u.Ends = time.UnixMilli(a.meta.number("exp"))
+		if u.Named && !a.meta.Has("pin_at") && limits.Ends(time.UnixMilli(a.meta.Number("exp"))) {
+			u.Ends = time.UnixMilli(a.meta.Number("exp"))
 		}
 		if s.finalizations(&u) {
 			out = append(out, u)
@@ -128,13 +124,13 @@ func (s *snapshot) unfinished() (out []Session) {
 // finalizations adds the events of the finalization to a session. It returns false if the artifact was published.
 func (s *snapshot) finalizations(u *Session) bool {
 	for _, e := range s.events {
-		action, on := event.Action(e.text("action")), e.text("on_id")
+		action, on := event.Action(e.Text("action")), e.Text("on_id")
 		switch {
-		case action == event.ArtifactPublished && e.text("art") == string(u.Artifact) && u.New:
+		case action == event.ArtifactPublished && e.Text("art") == string(u.Artifact) && u.New:
 			return false
 		case action == event.ArtifactCreated && on == string(u.Artifact) && u.New,
 			action == event.DraftCreated && on == string(u.Revision):
-			u.Events = append(u.Events, e.key())
+			u.Events = append(u.Events, e.Key())
 		}
 	}
 	return true
@@ -144,7 +140,7 @@ func (s *snapshot) finalizations(u *Session) bool {
 func (s *snapshot) untold() (out []event.Event) {
 	told := map[string]bool{}
 	for _, e := range s.events {
-		told[e.text("action")+" "+e.text("on_id")] = true
+		told[e.Text("action")+" "+e.Text("on_id")] = true
 	}
 	add := func(e event.Event, millis int64) {
 		if e.At = time.UnixMilli(millis); millis != 0 && !told[string(e.Action)+" "+e.Target.ID] {
@@ -153,12 +149,12 @@ func (s *snapshot) untold() (out []event.Event) {
 	}
 	first := map[string]bool{}
 	for u, i := range s.sessions {
-		first[i.text("rev")] = i.has("new")
+		first[i.Text("rev")] = i.Has("new")
 		add(event.Event{
-			Workspace: id.Workspace(i.text("ws")),
+			Workspace: id.Workspace(i.Text("ws")),
 			Action:    event.SessionCreated,
 			Target:    event.Target{Type: event.OnSession, ID: u},
-		}, i.number("created"))
+		}, i.Number("created"))
 	}
 	for _, a := range s.artifacts {
 		a.lived(first, add)
@@ -169,15 +165,15 @@ func (s *snapshot) untold() (out []event.Event) {
 // lived adds what happened to an artifact and its revisions. The draft with which it was made has the event of the
 // artifact.
 func (a *artifact) lived(first map[string]bool, add func(event.Event, int64)) {
-	owner := id.Workspace(a.meta.text("own"))
+	owner := id.Workspace(a.meta.Text("own"))
 	e := event.Event{Workspace: owner, Target: event.Target{Type: event.OnArtifact, ID: a.id}}
 	e.Action = event.ArtifactCreated
-	add(e, a.meta.number("created"))
+	add(e, a.meta.Number("created"))
 	if e.Action = event.ArtifactDeleted; a.is(deleted) {
-		add(e, a.meta.number("deleted"))
+		add(e, a.meta.Number("deleted"))
 	}
 	if e.Action = event.ArtifactExpired; a.is(expired) {
-		add(e, a.meta.number("updated"))
+		add(e, a.meta.Number("updated"))
 	}
 	for r, i := range a.revisions {
 		e := event.Event{
@@ -186,12 +182,12 @@ func (a *artifact) lived(first map[string]bool, add func(event.Event, int64)) {
 			Target:    event.Target{Type: event.OnRevision, ID: r},
 			Artifact:  id.Artifact(a.id),
 		}
-		if i.text("source") == "" && !first[r] {
-			add(e, i.number("created"))
+		if i.Text("source") == "" && !first[r] {
+			add(e, i.Number("created"))
 		}
-		if e.Number = int(i.number("no")); e.Number > 0 {
+		if e.Number = int(i.Number("no")); e.Number > 0 {
 			e.Action = event.ArtifactPublished
-			add(e, i.number("pub_at"))
+			add(e, i.Number("pub_at"))
 		}
 	}
 }

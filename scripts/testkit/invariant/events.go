@@ -14,15 +14,15 @@ func (s *snapshot) checkEvents(b *breaches, gap Gap) {
 	done := s.actions(gap)
 	told, lost := map[string]int{}, map[string]int{} // lost are those told in the gap
 	for _, e := range s.events {
-		action := s.owner(strings.TrimPrefix(e.text("pk"), "W#")) + " " + e.text("action") + " " + e.text("on_id")
-		at, _, _ := strings.Cut(e.text("sk"), "#")
+		action := s.owner(strings.TrimPrefix(e.Text("pk"), "W#")) + " " + e.Text("action") + " " + e.Text("on_id")
+		at, _, _ := strings.Cut(e.Text("sk"), "#")
 		ms, _ := strconv.ParseInt(at, 10, 64)
 		if gap.forgets(ms) {
 			continue
 		}
 		told[action]++
 		if len(at) != len("1700000000000") {
-			b.add("I6: an event has the sort key %q, whose time is not of 13 digits", e.text("sk"))
+			b.add("I6: an event has the sort key %q, whose time is not of 13 digits", e.Text("sk"))
 		}
 		if gap.has(e) {
 			lost[action]++
@@ -60,58 +60,58 @@ func (s *snapshot) actions(gap Gap) map[string]int {
 		if by == event.RegistrationCreated { // the events of one name the registration
 			continue
 		}
-		add(i.number("created"), w, string(by), w)
-		if i.has("into") {
-			add(i.number("claimed_at"), w, "ephemeral.workspace.claimed", w)
+		add(i.Number("created"), w, string(by), w)
+		if i.Has("into") {
+			add(i.Number("claimed_at"), w, "ephemeral.workspace.claimed", w)
 		}
 	}
 	for _, i := range s.core {
-		if strings.HasPrefix(i.text("pk"), "RPT#") {
-			add(i.number("created"), i.text("ws"), "artifact.reported", i.text("art"))
-			if i.has("handled") {
-				add(i.number("handled"), i.text("ws"), "artifact.report.handled", i.text("art"))
+		if strings.HasPrefix(i.Text("pk"), "RPT#") {
+			add(i.Number("created"), i.Text("ws"), "artifact.reported", i.Text("art"))
+			if i.Has("handled") {
+				add(i.Number("handled"), i.Text("ws"), "artifact.report.handled", i.Text("art"))
 			}
 		}
 	}
 	for _, i := range s.exports() {
-		add(i.number("created"), strings.TrimPrefix(i.text("pk"), "W#"), "workspace.export.created", i.text("id"))
+		add(i.Number("created"), strings.TrimPrefix(i.Text("pk"), "W#"), "workspace.export.created", i.Text("id"))
 	}
 	first := map[string]bool{} // the draft with which an artifact was made has the event of the artifact
 	for u, i := range s.sessions {
-		first[i.text("rev")] = i.has("new")
-		add(i.number("created"), i.text("ws"), "upload_session.created", u)
+		first[i.Text("rev")] = i.Has("new")
+		add(i.Number("created"), i.Text("ws"), "upload_session.created", u)
 	}
 	for _, i := range s.keys {
-		if i.has("rev_at") {
-			add(i.number("rev_at"), i.text("ws"), "api_key.revoked", i.text("id"))
+		if i.Has("rev_at") {
+			add(i.Number("rev_at"), i.Text("ws"), "api_key.revoked", i.Text("id"))
 		}
 	}
 	for _, i := range s.links {
-		if i.text("kind") == "revision" {
-			add(i.number("created"), i.text("ws"), "access_link.created", i.text("id"))
+		if i.Text("kind") == "revision" {
+			add(i.Number("created"), i.Text("ws"), "access_link.created", i.Text("id"))
 		}
-		if i.has("rev_at") {
-			add(i.number("rev_at"), i.text("ws"), "access_link.revoked", i.text("id"))
+		if i.Has("rev_at") {
+			add(i.Number("rev_at"), i.Text("ws"), "access_link.revoked", i.Text("id"))
 		}
 	}
 	for _, a := range s.artifacts {
-		owner := a.meta.text("own")
-		add(a.meta.number("created"), owner, "artifact.created", a.id)
+		owner := a.meta.Text("own")
+		add(a.meta.Number("created"), owner, "artifact.created", a.id)
 		if a.is(deleted) {
-			add(a.meta.number("updated"), owner, "artifact.deleted", a.id)
+			add(a.meta.Number("updated"), owner, "artifact.deleted", a.id)
 		}
 		if a.is(expired) {
-			add(a.meta.number("updated"), owner, "artifact.expired", a.id)
+			add(a.meta.Number("updated"), owner, "artifact.expired", a.id)
 		}
 		for r, i := range a.revisions {
-			if i.text("source") == "" && !first[r] { // else it was restored and never a draft, or came with its artifact
-				add(i.number("created"), owner, "revision.draft_created", r)
+			if i.Text("source") == "" && !first[r] { // else it was restored and never a draft, or came with its artifact
+				add(i.Number("created"), owner, "revision.draft_created", r)
 			}
-			if i.number("no") > 0 {
-				add(i.number("pub_at"), owner, "artifact.published", r)
+			if i.Number("no") > 0 {
+				add(i.Number("pub_at"), owner, "artifact.published", r)
 			}
-			if i.text("status") == retained && a.is(live) {
-				add(i.number("created"), owner, "revision.retained", r)
+			if i.Text("status") == retained && a.is(live) {
+				add(i.Number("created"), owner, "revision.retained", r)
 			}
 		}
 	}
@@ -124,13 +124,13 @@ func (s *snapshot) actions(gap Gap) map[string]int {
 func (s *snapshot) untraceable() map[string]bool {
 	out := map[string]bool{}
 	for _, i := range s.links {
-		out[s.owner(i.text("ws"))+" access_link.created "+i.text("id")] = true
-		out[s.owner(i.text("ws"))+" access_link.updated "+i.text("id")] = true
-		out[s.owner(i.text("ws"))+" platform.lookup "+strings.TrimPrefix(i.text("pk"), "AL#")] = true
+		out[s.owner(i.Text("ws"))+" access_link.created "+i.Text("id")] = true
+		out[s.owner(i.Text("ws"))+" access_link.updated "+i.Text("id")] = true
+		out[s.owner(i.Text("ws"))+" platform.lookup "+strings.TrimPrefix(i.Text("pk"), "AL#")] = true
 	}
 	for _, e := range s.events {
-		if e.text("action") == "workspace.export.created" { // it may have been replaced
-			out[s.owner(strings.TrimPrefix(e.text("pk"), "W#"))+" workspace.export.created "+e.text("on_id")] = true
+		if e.Text("action") == "workspace.export.created" { // it may have been replaced
+			out[s.owner(strings.TrimPrefix(e.Text("pk"), "W#"))+" workspace.export.created "+e.Text("on_id")] = true
 		}
 	}
 	for w := range s.workspaces {
@@ -142,7 +142,7 @@ func (s *snapshot) untraceable() map[string]bool {
 		}
 	}
 	for _, a := range s.artifacts {
-		owner := s.owner(a.meta.text("own"))
+		owner := s.owner(a.meta.Text("own"))
 		for _, action := range []string{
 			"access_link.lockdown.set", "access_link.lockdown.lifted", "artifact.pinned", "artifact.unpinned",
 			"artifact.renamed",
@@ -151,9 +151,9 @@ func (s *snapshot) untraceable() map[string]bool {
 			out[owner+" "+action+" "+a.id] = true
 		}
 		for r, i := range a.revisions { // the files of an ended artifact are removed without an event
-			out[owner+" revision.retained "+r] = i.text("status") == retained
+			out[owner+" revision.retained "+r] = i.Text("status") == retained
 		}
-		out[owner+" artifact.visibility.updated "+a.id] = a.meta.has("links_closed")
+		out[owner+" artifact.visibility.updated "+a.id] = a.meta.Has("links_closed")
 	}
 	return out
 }
@@ -162,18 +162,18 @@ func (s *snapshot) untraceable() map[string]bool {
 func (s *snapshot) checkAtomicity(b *breaches) {
 	keys, tokens := map[string]int{}, s.tokens()
 	for p, i := range s.keys {
-		if keys[i.text("ws")]++; s.workspaces[i.text("ws")] == nil {
+		if keys[i.Text("ws")]++; s.workspaces[i.Text("ws")] == nil {
 			b.add("I6: the key %s has no workspace", p)
 		}
 	}
 	for p, i := range s.claims {
-		if s.workspaces[i.text("ws")] == nil {
+		if s.workspaces[i.Text("ws")] == nil {
 			b.add("I6: the claim token %s has no workspace", p)
 		}
 	}
 	for w, i := range s.workspaces {
 		provisioned := creation(i, tokens[w]) == event.WorkspaceProvisioned
-		if provisioned && (keys[w] == 0 && !i.has("into") || len(tokens[w]) != 1) {
+		if provisioned && (keys[w] == 0 && !i.Has("into") || len(tokens[w]) != 1) {
 			b.add("I6: workspace %s has %d keys and %d claim tokens", w, keys[w], len(tokens[w]))
 		}
 	}
@@ -187,8 +187,8 @@ func (s *snapshot) checkAtomicity(b *breaches) {
 		}
 	}
 	for u, i := range s.sessions {
-		if finalized := i.text("status") == "finalized"; finalized != made[i.text("rev")] {
-			b.add("I6: session %s is %s, and its revision exists: %t", u, i.text("status"), !finalized)
+		if finalized := i.Text("status") == "finalized"; finalized != made[i.Text("rev")] {
+			b.add("I6: session %s is %s, and its revision exists: %t", u, i.Text("status"), !finalized)
 		}
 	}
 }

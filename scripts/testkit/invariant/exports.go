@@ -3,15 +3,17 @@ package invariant
 import (
 	"fmt"
 	"strings"
+
+	"vitrine/scripts/testkit/rows"
 )
 
 // volumeLen is how many bytes an export's item has for each archive.
 const volumeLen = 8 + 32
 
 // exports are the items of exports: the newest of each workspace, and those that were replaced.
-func (s *snapshot) exports() (out []item) {
+func (s *snapshot) exports() (out []rows.Item) {
 	for _, i := range s.core {
-		if sk := i.text("sk"); sk == "EXPORT" || strings.HasPrefix(sk, "EXPORT#") && strings.Count(sk, "#") == 1 {
+		if sk := i.Text("sk"); sk == "EXPORT" || strings.HasPrefix(sk, "EXPORT#") && strings.Count(sk, "#") == 1 {
 			out = append(out, i)
 		}
 	}
@@ -19,9 +21,9 @@ func (s *snapshot) exports() (out []item) {
 }
 
 // archivesOf returns what the keys of an export's archives begin with, and the keys of those that it records.
-func archivesOf(i item) (folder string, recorded []string) {
-	folder = fmt.Sprintf("x/%s/%s/", strings.TrimPrefix(i.text("pk"), "W#"), i.text("id"))
-	for v := 1; v <= len(i.bytes("vols"))/volumeLen; v++ {
+func archivesOf(i rows.Item) (folder string, recorded []string) {
+	folder = fmt.Sprintf("x/%s/%s/", strings.TrimPrefix(i.Text("pk"), "W#"), i.Text("id"))
+	for v := 1; v <= len(i.Bytes("vols"))/volumeLen; v++ {
 		recorded = append(recorded, fmt.Sprintf("%s%04d.zip", folder, v))
 	}
 	return folder, recorded
@@ -32,26 +34,26 @@ func archivesOf(i item) (folder string, recorded []string) {
 func (s *snapshot) checkExports(b *breaches) {
 	reachable := map[string]bool{}
 	for _, i := range s.exports() {
-		status, newest := i.text("status"), i.text("sk") == "EXPORT"
+		status, newest := i.Text("status"), i.Text("sk") == "EXPORT"
 		folder, recorded := archivesOf(i)
-		waits, ends := i.queued("EXPORT"), i.queued("UNEXPORT")
+		waits, ends := queued(i, "EXPORT"), queued(i, "UNEXPORT")
 		if (status == pending) != waits {
-			b.add("I2: the export %s is %q and falls due as %q", i.text("id"), status, i.text("g2p"))
+			b.add("I2: the export %s is %q and falls due as %q", i.Text("id"), status, i.Text("g2p"))
 		}
 		if (status == ready || !newest) && !ends {
-			b.add("I2: the export %s is %q and is not deleted when it ends", i.text("id"), status)
+			b.add("I2: the export %s is %q and is not deleted when it ends", i.Text("id"), status)
 		}
 		for n, key := range recorded {
 			size, there := s.archives[key]
 			if newest && (status == pending || status == ready) && (!there || size == 0) {
-				b.add("I1: archive %d of export %s is recorded, it has %d bytes, there: %t", n+1, i.text("id"), size, there)
+				b.add("I1: archive %d of export %s is recorded, it has %d bytes, there: %t", n+1, i.Text("id"), size, there)
 			}
 		}
 		reachable[folder] = waits || ends
 	}
 	for key := range s.archives {
 		if folder := key[:strings.LastIndexByte(key, '/')+1]; !reachable[folder] {
-			b.add("I2: nothing leads to the archive %s", key)
+			b.add("%w archive %s", ErrStray, key)
 		}
 	}
 }
@@ -60,13 +62,13 @@ func (s *snapshot) checkExports(b *breaches) {
 func (s *snapshot) checkCollectedExports(b *breaches) {
 	needed := map[string]bool{}
 	for _, i := range s.exports() {
-		if i.text("sk") != "EXPORT" {
-			b.add("the export %s was replaced and is still there", i.text("id"))
+		if i.Text("sk") != "EXPORT" {
+			b.add("the export %s was replaced and is still there", i.Text("id"))
 			continue
 		}
 		_, recorded := archivesOf(i)
 		for _, key := range recorded {
-			needed[key] = i.text("status") == ready
+			needed[key] = i.Text("status") == ready
 		}
 	}
 	for key := range s.archives {

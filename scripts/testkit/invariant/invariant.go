@@ -4,6 +4,7 @@ package invariant
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"vitrine/scripts/testkit/rows"
 	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/platform/limits"
 )
@@ -26,14 +28,17 @@ type Deployment struct {
 	Gap      Gap
 }
 
+// Rows returns the tables of the deployment.
+func (d Deployment) Rows() rows.Set { return rows.Set{Client: d.DynamoDB, Tables: d.Tables} }
+
 // Gap is a time of which a restored deployment has events without what they tell, such as publications that were lost.
 // The zero Gap has none.
 type Gap struct{ From, To time.Time }
 
 // has reports whether an event was written in the gap. An event has the time at which its request began, which may be
 // some minutes before its commit.
-func (g Gap) has(e item) bool {
-	ms, _, _ := strings.Cut(e.text("sk"), "#")
+func (g Gap) has(e rows.Item) bool {
+	ms, _, _ := strings.Cut(e.Text("sk"), "#")
 	at, err := strconv.ParseInt(ms, 10, 64)
 	return err == nil && g != Gap{} && at >= g.From.Add(-gapStart).UnixMilli() && at <= g.To.UnixMilli()
 }
@@ -46,6 +51,13 @@ func (g Gap) forgets(at int64) bool {
 
 // gapStart is how long before the gap a request may have begun that committed in it.
 const gapStart = 5 * time.Minute
+
+// Breaches that a restore expects while it is under way, and what Check wraps for each.
+var (
+	ErrStray   = errors.New("I2: nothing leads to the")
+	ErrObject  = errors.New("I1: a file and its object differ")
+	ErrCounted = errors.New("I5: what was published first on a day is not what was counted")
+)
 
 // Check reads everything and returns one error for each breach, named by the invariant:
 //

@@ -3,6 +3,7 @@ package invariant
 import (
 	"strings"
 
+	"vitrine/scripts/testkit/rows"
 	"vitrine/shared/platform/event"
 )
 
@@ -46,21 +47,21 @@ func word(told string) event.Action {
 
 // creation returns the action that made a workspace: an agent's provisioning or registration, which leave a claim token, or the first
 // sign-in of a person, whose workspace counts as claimed from the start.
-func creation(workspace item, tokens []item) event.Action {
+func creation(workspace rows.Item, tokens []rows.Item) event.Action {
 	switch {
-	case len(tokens) > 0 && tokens[0].text("reg") != "":
+	case len(tokens) > 0 && tokens[0].Text("reg") != "":
 		return event.RegistrationCreated
-	case len(tokens) == 0 && workspace.has("claimed_at") && !workspace.has("into"):
+	case len(tokens) == 0 && workspace.Has("claimed_at") && !workspace.Has("into"):
 		return event.WorkspaceCreated
 	}
 	return event.WorkspaceProvisioned
 }
 
 // tokens returns the claim tokens by workspace.
-func (s *snapshot) tokens() map[string][]item {
-	out := map[string][]item{}
+func (s *snapshot) tokens() map[string][]rows.Item {
+	out := map[string][]rows.Item{}
 	for _, i := range s.claims {
-		out[i.text("ws")] = append(out[i.text("ws")], i)
+		out[i.Text("ws")] = append(out[i.Text("ws")], i)
 	}
 	return out
 }

@@ -7,22 +7,24 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"vitrine/scripts/testkit/rows"
 )
 
 // checkRecords checks the first half of I8.
 func (s *snapshot) checkRecords(b *breaches) {
 	for _, i := range s.hot {
-		name := i.text("pk")
+		name := i.Text("pk")
 		if !strings.HasPrefix(name, "i:") {
 			continue
 		}
-		if len(i.bytes("print")) != 32 {
+		if len(i.Bytes("print")) != 32 {
 			b.add("I8: the record %s has no fingerprint", name)
 		}
-		switch state := i.text("state"); {
-		case state == "done" && (!json.Valid(i.bytes("result")) || i.has("lease")):
-			b.add("I8: the record %s is done with the result %q; a lease is left: %t", name, i.bytes("result"), i.has("lease"))
-		case state == "flight" && (i.text("owner") == "" || !i.has("lease") || i.has("result")):
+		switch state := i.Text("state"); {
+		case state == "done" && (!json.Valid(i.Bytes("result")) || i.Has("lease")):
+			b.add("I8: the record %s is done with the result %q; a lease is left: %t", name, i.Bytes("result"), i.Has("lease"))
+		case state == "flight" && (i.Text("owner") == "" || !i.Has("lease") || i.Has("result")):
 			b.add("I8: the record %s is in flight without owner or lease, or with a result", name)
 		case state != "done" && state != "flight":
 			b.add("I8: the record %s is in state %q", name, state)
@@ -40,11 +42,11 @@ var origins = []string{"aud", "iss"}
 
 // checkSecrets checks the second half.
 func (s *snapshot) checkSecrets(b *breaches) {
-	for _, table := range [][]item{s.core, s.events, s.hot} {
+	for _, table := range [][]rows.Item{s.core, s.events, s.hot} {
 		for _, i := range table {
 			for name, v := range i {
 				if found := secret.FindString(plain(v)); found != "" && !slices.Contains(origins, name) {
-					b.add("I8: the attribute %s of %s %s holds %s…", name, i.text("pk"), i.text("sk"), found)
+					b.add("I8: the attribute %s of %s %s holds %s…", name, i.Text("pk"), i.Text("sk"), found)
 				}
 			}
 		}

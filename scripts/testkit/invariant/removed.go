@@ -7,6 +7,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"vitrine/scripts/testkit/rows"
 	"vitrine/shared/platform/event"
 )
 
@@ -45,14 +46,14 @@ func Removed(ctx context.Context, d Deployment) []error {
 // removed names the workspaces whose deletion is done, and those that were claimed into them.
 func (s *snapshot) removed() (all []string) {
 	for _, e := range s.events {
-		if e.text("action") == string(event.DeletionDone) {
-			all = append(all, strings.TrimPrefix(e.text("pk"), "W#"))
+		if e.Text("action") == string(event.DeletionDone) {
+			all = append(all, strings.TrimPrefix(e.Text("pk"), "W#"))
 		}
 	}
 	for _, e := range s.events {
-		into := strings.TrimPrefix(e.text("pk"), "W#")
-		if e.text("action") == string(event.WorkspaceClaimed) && slices.Contains(all, into) {
-			all = append(all, e.text("on_id"))
+		into := strings.TrimPrefix(e.Text("pk"), "W#")
+		if e.Text("action") == string(event.WorkspaceClaimed) && slices.Contains(all, into) {
+			all = append(all, e.Text("on_id"))
 		}
 	}
 	return all
@@ -65,29 +66,29 @@ var passing = []string{"CRED#", "UC#", "CT#", "i:", "r:", "d:", "b:", "p:"}
 func (s *snapshot) checkRemoved(b *breaches, w string) {
 	names := map[string]bool{w: true}
 	for _, e := range s.events {
-		if e.text("pk") != "W#"+w {
+		if e.Text("pk") != "W#"+w {
 			continue
 		}
-		of := []string{e.text("on_id"), e.text("rev"), e.text("art")}
-		if by := e.text("by_type"); by == event.Member || by == event.Key { // others act in it from outside
-			of = append(of, e.text("by_id"))
+		of := []string{e.Text("on_id"), e.Text("rev"), e.Text("art")}
+		if by := e.Text("by_type"); by == event.Member || by == event.Key { // others act in it from outside
+			of = append(of, e.Text("by_id"))
 		}
 		for _, name := range of {
-			names[name] = name != "" && e.text("on_type") != event.OnClient // clients serve several workspaces
+			names[name] = name != "" && e.Text("on_type") != event.OnClient // clients serve several workspaces
 		}
 	}
 	for _, i := range slices.Concat(s.core, s.hot) {
-		ends := i.has("ttl") && slices.ContainsFunc(passing, func(kind string) bool {
-			return strings.HasPrefix(i.text("pk"), kind)
+		ends := i.Has("ttl") && slices.ContainsFunc(passing, func(kind string) bool {
+			return strings.HasPrefix(i.Text("pk"), kind)
 		})
 		if name := mentions(i, names); name != "" && !ends {
-			b.add("I9: workspace %s is deleted, and %s %s still names %s", w, i.text("pk"), i.text("sk"), name)
+			b.add("I9: workspace %s is deleted, and %s %s still names %s", w, i.Text("pk"), i.Text("sk"), name)
 		}
 	}
 }
 
 // mentions returns one of the names that an item holds, in its keys or in any text.
-func mentions(i item, names map[string]bool) string {
+func mentions(i rows.Item, names map[string]bool) string {
 	for _, v := range i {
 		var texts []string
 		switch v := v.(type) {

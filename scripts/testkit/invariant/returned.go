@@ -6,10 +6,10 @@ package invariant
 func (s *snapshot) returned(b *breaches, told map[string]int, gap Gap) map[string]bool {
 	out := map[string]bool{}
 	for _, a := range s.artifacts {
-		owner := s.owner(a.meta.text("own"))
+		owner := s.owner(a.meta.Text("own"))
 		of := func(action, target string) string { return owner + " " + action + " " + target }
 		lifted := told[of("artifact.restored", a.id)]
-		if a.meta.has("back") { // also one that ended before it was finished
+		if a.meta.Has("back") { // also one that ended before it was finished
 			lifted = max(lifted, 1)
 		}
 		if lifted == 0 {
@@ -20,10 +20,10 @@ func (s *snapshot) returned(b *breaches, told map[string]int, gap Gap) map[strin
 		if !a.is(live) {
 			ended = 1
 		}
-		untold := gap.forgets(a.meta.number("updated"))
+		untold := gap.forgets(a.meta.Number("updated"))
 		if deletions+ends < ended && !untold || deletions > lifted+ended {
 			b.add("I6: artifact %s was deleted %d times, expired %d times, was put back %d times and is %s", a.id, deletions,
-				ends, lifted, a.meta.text("status"))
+				ends, lifted, a.meta.Text("status"))
 		}
 		for _, action := range []string{"artifact.deleted", "artifact.expired", "artifact.restored"} {
 			out[of(action, a.id)] = true
@@ -39,7 +39,7 @@ func (s *snapshot) returned(b *breaches, told map[string]int, gap Gap) map[strin
 // discarded returns the revisions that never got a number or lost it.
 func (a *artifact) discarded() (out []string) {
 	for r, i := range a.revisions {
-		if i.text("status") == retained && i.number("no") == 0 {
+		if i.Text("status") == retained && i.Number("no") == 0 {
 			out = append(out, r)
 		}
 	}

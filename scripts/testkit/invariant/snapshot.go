@@ -3,81 +3,41 @@ package invariant
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"vitrine/scripts/testkit/rows"
 	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/publishing/tree"
 )
 
-// item is a stored item, decoded without the code that wrote it.
-type item map[string]types.AttributeValue
-
-func (i item) text(name string) string {
-	v, _ := i[name].(*types.AttributeValueMemberS)
-	if v == nil {
-		return ""
-	}
-	return v.Value
-}
-
-func (i item) number(name string) int64 {
-	v, _ := i[name].(*types.AttributeValueMemberN)
-	if v == nil {
-		return 0
-	}
-	n, _ := strconv.ParseInt(v.Value, 10, 64)
-	return n
-}
-
-func (i item) bytes(name string) []byte {
-	v, _ := i[name].(*types.AttributeValueMemberB)
-	if v == nil {
-		return nil
-	}
-	return v.Value
-}
-
-func (i item) texts(name string) []string {
-	v, _ := i[name].(*types.AttributeValueMemberSS)
-	if v == nil {
-		return nil
-	}
-	return v.Value
-}
-
-func (i item) has(name string) bool { return i[name] != nil }
-
 // snapshot is the state of a deployment, by id.
 type snapshot struct {
-	core, events, hot []item
+	core, events, hot []rows.Item
 
-	workspaces, sessions, keys, claims, links map[string]item
-	fences                                    map[string][]item // by workspace
-	moves                                     map[string]item   // that are not done, by source
-	aliases                                   map[string]item   // by destination and source
+	workspaces, sessions, keys, claims, links map[string]rows.Item
+	fences                                    map[string][]rows.Item // by workspace
+	moves                                     map[string]rows.Item   // that are not done, by source
+	aliases                                   map[string]rows.Item   // by destination and source
 	artifacts                                 map[string]*artifact
-	gate                                      item
-	pins                                      map[string]item  // counters, by workspace
-	objects, diffs, bundles, archives         map[string]int64 // sizes, by key in the bucket
-	hints, references, deletions              map[string]item  // by home and content, by object and revision, by object
+	gate                                      rows.Item
+	pins                                      map[string]rows.Item // counters, by workspace
+	objects, diffs, bundles, archives         map[string]int64     // sizes, by key in the bucket
+	hints, references, deletions              map[string]rows.Item // by home and content, by object and revision, by object
 }
 
 // artifact is an artifact with its revisions and their files.
 type artifact struct {
 	id        string
-	meta      item
-	revisions map[string]item
+	meta      rows.Item
+	revisions map[string]rows.Item
 	trees     map[string]tree.Tree
 }
 
-func (a *artifact) is(status string) bool { return a.meta.text("status") == status }
+func (a *artifact) is(status string) bool { return a.meta.Text("status") == status }
 
 // artifact statuses and revision statuses as they are stored.
 const (
@@ -88,27 +48,30 @@ const (
 
 func (d Deployment) read(ctx context.Context) (*snapshot, error) {
 	s := &snapshot{
-		workspaces: map[string]item{},
-		sessions:   map[string]item{},
-		keys:       map[string]item{},
-		claims:     map[string]item{},
-		links:      map[string]item{},
-		pins:       map[string]item{},
-		fences:     map[string][]item{},
-		moves:      map[string]item{},
-		aliases:    map[string]item{},
+		workspaces: map[string]rows.Item{},
+		sessions:   map[string]rows.Item{},
+		keys:       map[string]rows.Item{},
+		claims:     map[string]rows.Item{},
+		links:      map[string]rows.Item{},
+		pins:       map[string]rows.Item{},
+		fences:     map[string][]rows.Item{},
+		moves:      map[string]rows.Item{},
+		aliases:    map[string]rows.Item{},
 		artifacts:  map[string]*artifact{},
 		objects:    map[string]int64{},
 		diffs:      map[string]int64{},
 		bundles:    map[string]int64{},
 		archives:   map[string]int64{},
-		hints:      map[string]item{},
-		references: map[string]item{},
-		deletions:  map[string]item{},
+		hints:      map[string]rows.Item{},
+		references: map[string]rows.Item{},
+		deletions:  map[string]rows.Item{},
 	}
-	for table, to := range map[string]*[]item{d.Tables.Core: &s.core, d.Tables.Events: &s.events, d.Tables.Hot: &s.hot} {
-		if err := d.scan(ctx, table, to); err != nil {
-			return nil, err
+	for table, to := range map[string]*[]rows.Item{d.Tables.Core: &s.core, d.Tables.Events: &s.events, d.Tables.Hot: &s.hot} {
+		for i, err := range d.Rows().Scan(ctx, table) {
+			if err != nil {
+				return nil, err
+			}
+			*to = append(*to, i)
 		}
 	}
 	for _, i := range s.core {
@@ -129,20 +92,6 @@ func (d Deployment) read(ctx context.Context) (*snapshot, error) {
 	return s, d.readTrees(ctx, s)
 }
 
-func (d Deployment) scan(ctx context.Context, table string, to *[]item) error {
-	pages := dynamodb.NewScanPaginator(d.DynamoDB, &dynamodb.ScanInput{TableName: &table, ConsistentRead: aws.Bool(true)})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
-			return err
-		}
-		for _, i := range page.Items {
-			*to = append(*to, i)
-		}
-	}
-	return nil
-}
-
 func (d Deployment) list(ctx context.Context, prefix string, to map[string]int64) error {
 	pages := s3.NewListObjectsV2Paginator(d.S3, &s3.ListObjectsV2Input{Bucket: &d.Bucket, Prefix: &prefix})
 	for pages.HasMorePages() {
@@ -158,9 +107,9 @@ func (d Deployment) list(ctx context.Context, prefix string, to map[string]int64
 }
 
 // sort adds an item of table core to its map.
-func (s *snapshot) sort(i item) {
-	kind, name, _ := strings.Cut(i.text("pk"), "#")
-	part, sub, _ := strings.Cut(i.text("sk"), "#")
+func (s *snapshot) sort(i rows.Item) {
+	kind, name, _ := strings.Cut(i.Text("pk"), "#")
+	part, sub, _ := strings.Cut(i.Text("sk"), "#")
 	switch kind + " " + part {
 	case "W META":
 		s.workspaces[name] = i
@@ -172,7 +121,7 @@ func (s *snapshot) sort(i item) {
 		s.aliases[name+" "+sub] = i
 	case "JOB J":
 		if job, of, _ := strings.Cut(name, "#"); job == "DELETE" {
-			for _, o := range i.texts("objs") {
+			for _, o := range i.Texts("objs") {
 				entry, _, _ := strings.Cut(o, "#")
 				s.deletions[of+"#"+entry] = i
 			}
@@ -195,7 +144,7 @@ func (s *snapshot) sort(i item) {
 		s.artifact(name).meta = i
 	case "A R":
 		s.artifact(name).revisions[sub] = i
-		if i.has("files") {
+		if i.Has("files") {
 			s.artifact(name).trees[sub] = nil
 		}
 	case "A M":
@@ -210,7 +159,7 @@ func (s *snapshot) sort(i item) {
 func (s *snapshot) artifact(name string) *artifact {
 	a := s.artifacts[name]
 	if a == nil {
-		a = &artifact{id: name, revisions: map[string]item{}, trees: map[string]tree.Tree{}}
+		a = &artifact{id: name, revisions: map[string]rows.Item{}, trees: map[string]tree.Tree{}}
 		s.artifacts[name] = a
 	}
 	return a

@@ -13,6 +13,7 @@ import (
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/lockdown"
 	"vitrine/shared/publishing/tree"
+	"vitrine/shared/publishing/upload"
 )
 
 // Recoveries brings an artifact that ended back to what other tables have of it, while others write. Hold comes first.
@@ -304,5 +305,42 @@ func (s Recoveries) Undo(ctx context.Context, r Recovery, e event.Event) error {
 	u.require(recovering)
 	maps.Copy(u.values, recoveringValues(r))
 	t.updateArtifact(u, recoveryOvertaken)
+	return s.commit(ctx, t)
+}
+
+// Unfinalized is a session that restored tables have as finalized, without its revision.
+type Unfinalized struct {
+	Session  id.Session
+	Artifact id.Artifact
+	Revision id.Revision
+	New      bool      // the session made the artifact
+	Named    bool      // the artifact is there and names the revision as its draft
+	Ends     time.Time // when the artifact ends; zero: it does not
+}
+
+// Unfinalize lets such a session be finalized again, or end. The artifact loses its draft, and goes if the session made
+// it.
+func (s Recoveries) Unfinalize(ctx context.Context, u Unfinalized, now time.Time) error {
+	t := s.begin()
+	t.update(uploadKey(u.Session), "SET #status = :pending, #g2p = :queue, #g2s = :due", "#status = :finalized", values{
+		"pending":   string(upload.Pending),
+		"finalized": string(upload.Finalized),
+		"queue":     queueOf(sessionDue, string(u.Session)),
+		"due":       millisKey(now),
+	}, recoveryOvertaken)
+	switch {
+	case u.New:
+		t.remove(artifactKey(u.Artifact), "", nil, nil)
+	case u.Named:
+		c := updateLive(u.Artifact)
+		c.requireValue("draft", string(u.Revision))
+		c.remove("draft", "draft_at")
+		if u.Ends.IsZero() {
+			c.unschedule()
+		} else {
+			c.set("g2s", millisKey(u.Ends))
+		}
+		t.updateArtifact(c, recoveryOvertaken)
+	}
 	return s.commit(ctx, t)
 }

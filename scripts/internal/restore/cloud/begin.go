@@ -45,19 +45,18 @@ func (r Restore) decide() (*work, error) {
 	}
 	now := r.Clock.Now()
 	return &work{r, &journal{
-		Format:     journalFormat,
-		Instant:    r.At.UTC().Truncate(time.Second),
-		Began:      now.UTC(),
-		Living:     living,
-		Set:        set{dynamo.Named(r.prefix() + stamp(now)), cmp.Or(r.Bucket, living.Bucket)},
-		Backups:    map[string]string{},
-		Filled:     r.Files != nil,
-		Context:    r.Words,
-		Exceptions: r.Except,
-		Decided:    r.ExceptGiven,
-		Rules:      map[string]bool{},
-		Reserved:   map[string]*int{},
-		file:       r.journalFile(),
+		Format:   journalFormat,
+		Instant:  r.At.UTC().Truncate(time.Second),
+		Began:    now.UTC(),
+		Living:   living,
+		Set:      set{dynamo.Named(r.prefix() + stamp(now)), cmp.Or(r.Bucket, living.Bucket)},
+		Backups:  map[string]string{},
+		Filled:   r.Files != nil,
+		Context:  r.Words,
+		Except:   r.Except,
+		Rules:    map[string]bool{},
+		Reserved: map[string]*int{},
+		file:     r.journalFile(),
 	}, new(sync.Mutex)}, nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -30,13 +29,13 @@ func (r Restore) Check(ctx context.Context) error {
 		}
 		faults, strays := len(lost), 0
 		for _, breach := range invariant.Check(ctx, w.deployment(w.Set)) {
-			switch text := breach.Error(); {
-			case strings.HasPrefix(text, "I2: nothing leads to the "):
+			switch {
+			case errors.Is(breach, invariant.ErrStray):
 				strays++
-			case !w.did(lastOfSwitch) && settledLater(text):
+			case !w.did(lastOfSwitch) && settledLater(breach):
 			default:
 				faults++
-				w.sayf("%s", text)
+				w.sayf("%v", breach)
 			}
 		}
 		w.sayf("%d files lie under delete markers, %d objects belong to what was published since.", len(hidden), strays)
@@ -49,9 +48,8 @@ func (r Restore) Check(ctx context.Context) error {
 }
 
 // settledLater reports whether the switch puts right what a breach names: files, which examine looks at, and counters.
-func settledLater(breach string) bool {
-	return strings.HasPrefix(breach, "I1: ") && strings.Contains(breach, "but the object has") ||
-		strings.HasPrefix(breach, "I5: ") && strings.Contains(breach, "published first")
+func settledLater(breach error) bool {
+	return errors.Is(breach, invariant.ErrObject) || errors.Is(breach, invariant.ErrCounted)
 }
 
 // sayEnding says what waking the jobs would end at once.

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"sync"
 	"syscall"
@@ -23,18 +22,17 @@ const journalFormat = 1
 
 // journal is what a restore must know to go on, to be abandoned, or to be opened. It holds no secret.
 type journal struct {
-	Format     int
-	Instant    time.Time // that the tables return to
-	Began      time.Time
-	Living     set               // what the deployment ran on
-	Set        set               // what is restored
-	Backups    map[string]string // ARNs of system backups, by the table that was deleted
-	HotLost    bool
-	Filled     bool     // the bytes come from Files
-	Context    []string // arguments of scripts/deploy
-	Exceptions []replay.Exception
-	Decided    bool
-	Done       []string
+	Format  int
+	Instant time.Time // that the tables return to
+	Began   time.Time
+	Living  set               // what the deployment ran on
+	Set     set               // what is restored
+	Backups map[string]string // ARNs of system backups, by the table that was deleted
+	HotLost bool
+	Filled  bool               // the bytes come from Files
+	Context []string           // arguments of scripts/deploy
+	Except  []replay.Exception // what is not done again; nil: nobody has decided
+	Done    []string
 	// Rules are the schedules that were disabled, and whether they had been enabled.
 	Rules map[string]bool
 	// Reserved is the concurrency that each function had; nil: none was reserved.
@@ -107,12 +105,11 @@ func (w *work) agree() error {
 		return fmt.Errorf("a restore to %s is under way: go on with it, or abandon it before another one begins",
 			w.Instant.Format(time.RFC3339))
 	}
-	if w.ExceptGiven {
-		decides := len(w.Except) + len(w.Exceptions) // an empty list is none, as before
-		if w.did(replayStep) && decides > 0 && !reflect.DeepEqual(w.Except, w.Exceptions) {
+	if given := w.Restore.Except; given != nil {
+		if w.did(replayStep) && !slices.Equal(given, w.journal.Except) {
 			return errors.New("what was done since the instant was applied already: abandon the restore to decide otherwise")
 		}
-		w.Exceptions, w.Decided = w.Except, true
+		w.journal.Except = given
 	}
 	if len(w.Words) > 0 {
 		w.Context = w.Words

@@ -163,7 +163,7 @@ func TestAMassDeletionIsDecidedBeforeTheServiceStops(t *testing.T) {
 		t.Errorf("a refused switch left %s, not %s", after, before)
 	}
 	decide := func(except []replay.Exception) func(*Restore) {
-		return func(r *Restore) { r.Except, r.ExceptGiven = except, true }
+		return func(r *Restore) { r.Except = except }
 	}
 	late := []replay.Exception{{Deletions: true}}
 	expect.Error(t, l.restore(time.Time{}, decide(late)).Run(t.Context()), "applied already: abandon")

@@ -183,11 +183,7 @@ func (w *work) since(ctx context.Context, print bool) (*replay.Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the events of %s cannot be read: %w", from.Events, err)
 	}
-	except := w.Exceptions
-	if w.Decided && except == nil {
-		except = []replay.Exception{}
-	}
-	plan, err := replay.New(events, w.Instant, except)
+	plan, err := replay.New(events, w.Instant, w.journal.Except)
 	if err != nil {
 		return nil, err
 	}

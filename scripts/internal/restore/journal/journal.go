@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"vitrine/scripts/internal/restore/files"
+	"vitrine/scripts/internal/restore/replay"
 	"vitrine/shared/adapter/dynamo"
 )
 
@@ -43,8 +44,8 @@ type Journal struct {
 	Living string    `json:"living"`  // data folder that the restored one replaces
 
 	Tables dynamo.Tables `json:"tables"`
-	// Except is the content of the file of exceptions; absent if none was given.
-	Except json.RawMessage `json:"except,omitempty"`
+	// Except is what is not done again; nil: nobody has decided.
+	Except []replay.Exception `json:"except,omitzero"`
 	// Done names the steps of run that have ended.
 	Done []string `json:"done,omitempty"`
 	// Base is the base of the ports of the living stack; 0 if it is unknown.

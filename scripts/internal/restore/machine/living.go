@@ -17,9 +17,9 @@ import (
 
 	"vitrine/scripts/internal/backup/copies"
 	"vitrine/scripts/internal/restore/replay"
-	"vitrine/scripts/internal/restore/rows"
 	"vitrine/scripts/local/engines"
 	"vitrine/scripts/testkit/invariant"
+	"vitrine/scripts/testkit/rows"
 	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/identity/account"
 	"vitrine/shared/platform/event"
@@ -175,7 +175,7 @@ var once = []string{"n:", "j:", "p:"}
 
 // usedOnce returns what was used and may not be used again.
 func usedOnce(ctx context.Context, living invariant.Deployment) (used []rows.Item, err error) {
-	for i, err := range rows.Of(living).Scan(ctx, living.Tables.Hot) {
+	for i, err := range living.Rows().Scan(ctx, living.Tables.Hot) {
 		if err != nil {
 			return nil, err
 		}
@@ -204,7 +204,7 @@ func (w *work) ours(ctx context.Context, living, known invariant.Deployment) err
 		return nil
 	}
 	workspaces := 0
-	for i, err := range rows.Of(known).Scan(ctx, known.Tables.Core) {
+	for i, err := range known.Rows().Scan(ctx, known.Tables.Core) {
 		if err != nil {
 			return err
 		}
@@ -212,7 +212,7 @@ func (w *work) ours(ctx context.Context, living, known invariant.Deployment) err
 			continue
 		}
 		workspaces++
-		if same, err := rows.Of(living).Get(ctx, rows.Key(i.Text("pk"), i.Text("sk"))); err != nil || same != nil {
+		if same, err := living.Rows().Get(ctx, rows.Key(i.Text("pk"), i.Text("sk"))); err != nil || same != nil {
 			return err
 		}
 	}

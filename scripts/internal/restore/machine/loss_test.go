@@ -109,7 +109,6 @@ func TestAMassDeletionNeedsADecision(t *testing.T) {
 	r := e.restore(t, e.copy(t))
 	harness.DeleteArtifact(t, g, p.ArtifactID)
 	expect.OK(t, r.Run(t.Context()), r.Abandon(t.Context()))
-	r.ExceptGiven = true
 	r.Except = []replay.Exception{{Workspace: string(harness.TokenOf(t, g).Workspace), Deletions: true}}
 	expect.OK(t, r.Run(t.Context()))
 	e.stop(t)

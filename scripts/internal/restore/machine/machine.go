@@ -4,7 +4,6 @@ package machine
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,13 +20,11 @@ import (
 // Restore is a restore into a data folder. Plan and Run need all fields; the other commands know what Run stored.
 type Restore struct {
 	From   copies.Copy
-	Data   string // the new data folder
-	Living string // the data folder that it is to replace; it may be lost
-	// Except says what is not done again; ExceptGiven tells an empty decision from none.
-	Except      []replay.Exception
-	ExceptGiven bool
-	Now         func() time.Time
-	Out         io.Writer
+	Data   string             // the new data folder
+	Living string             // the data folder that it is to replace; it may be lost
+	Except []replay.Exception // what is not done again; nil: nobody has decided
+	Now    func() time.Time
+	Out    io.Writer
 	// Middleware is added to the clients of the restored set, for faults.
 	Middleware []func(*middleware.Stack) error
 }
@@ -132,11 +129,8 @@ func (w *work) prepare() error {
 			Tables: w.From.Tables,
 		}
 	}
-	if w.ExceptGiven {
-		if j.Except, err = json.Marshal(append([]replay.Exception{}, w.Except...)); err != nil {
-			return err
-		}
-		if len(j.Done) > 1 {
+	if w.Except != nil {
+		if j.Except = w.Except; len(j.Done) > 1 {
 			w.say("note     what an earlier run has applied already stays applied; to have it back, abandon and run anew")
 		}
 	}
@@ -145,14 +139,6 @@ func (w *work) prepare() error {
 	}
 	w.journal = j
 	return j.Write(w.Data)
-}
-
-// exceptions returns the exceptions that Run was given; nil: no decision.
-func (w *work) exceptions() (all []replay.Exception, err error) {
-	if w.journal.Except != nil {
-		err = json.Unmarshal(w.journal.Except, &all)
-	}
-	return all, err
 }
 
 func (r Restore) say(format string, args ...any) { fmt.Fprintf(r.Out, format+"\n", args...) }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"vitrine/scripts/internal/restore/replay"
-	"vitrine/scripts/internal/restore/rows"
 	"vitrine/scripts/testkit/invariant"
 )
 
@@ -54,11 +53,7 @@ func (w *work) print(ctx context.Context, copied invariant.Deployment) error {
 	if err != nil {
 		return err
 	}
-	except := w.Except
-	if w.ExceptGiven && except == nil {
-		except = []replay.Exception{}
-	}
-	plan, err := replay.New(past.events, w.instant(), except)
+	plan, err := replay.New(past.events, w.instant(), w.Except)
 	if err != nil {
 		return err
 	}
@@ -132,7 +127,7 @@ type counts struct {
 // count reads table core.
 func count(ctx context.Context, set invariant.Deployment, now time.Time) (counts, error) {
 	c := counts{of: map[string]int{}}
-	for i, err := range rows.Of(set).Scan(ctx, set.Tables.Core) {
+	for i, err := range set.Rows().Scan(ctx, set.Tables.Core) {
 		if err != nil {
 			return c, err
 		}

@@ -31,7 +31,7 @@ func TestARestoreIsRefusedWhereItWouldDoHarm(t *testing.T) {
 		"MB are needed":       func(r *Restore) { r.From.Objects = []copies.Object{{Size: 1 << 60}} },
 		"tables in":           func(r *Restore) { r.From.DatabaseFile.SHA256 = "0" },
 		"another deployment":  func(r *Restore) { r.Living = e.other(t) },
-		"would leave out eve": func(r *Restore) { r.Except, r.ExceptGiven = []replay.Exception{{}}, true },
+		"would leave out eve": func(r *Restore) { r.Except = []replay.Exception{{}} },
 	} {
 		for name, step := range map[string]func(Restore) error{
 			"plan": func(r Restore) error { return r.Plan(t.Context()) },

@@ -23,11 +23,7 @@ func (w *work) replay(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	except, err := w.exceptions()
-	if err != nil {
-		return err
-	}
-	plan, err := replay.New(past.events, w.instant(), except)
+	plan, err := replay.New(past.events, w.instant(), w.journal.Except)
 	if err != nil {
 		return err
 	}

@@ -2,17 +2,15 @@ package repair
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"vitrine/scripts/internal/restore/rows"
-	"vitrine/scripts/testkit/invariant"
-	"vitrine/shared/adapter/dynamo"
+	"vitrine/scripts/testkit/rows"
 	"vitrine/shared/platform/id"
 )
 
@@ -26,65 +24,48 @@ func (s Set) Archives(ctx context.Context) error {
 		}
 	}
 	homes := map[string]string{}
-	var revisions []invariant.Key
-	var exports []export
-	for i, err := range s.rows().Scan(ctx, s.Tables.Core) {
+	var revisions, exports []rows.Item
+	for i, err := range s.Rows().Scan(ctx, s.Tables.Core) {
 		if err != nil {
 			return err
 		}
-		k := invariant.Key{PK: i.Text("pk"), SK: i.Text("sk")}
-		switch {
-		case strings.HasPrefix(k.PK, "A#") && k.SK == "META" && i.Text("status") == "active":
-			homes[k.PK] = i.Text("home")
-		case strings.HasPrefix(k.SK, "R#") && i.Text("bstat") == "ready" && i.Text("status") == "published":
-			revisions = append(revisions, k)
-		case k.SK == "EXPORT":
-			exports = append(exports, export{k, i.Text("id"), volumes(i)})
+		switch pk, sk := i.Text("pk"), i.Text("sk"); {
+		case strings.HasPrefix(pk, "A#") && sk == "META" && i.Text("status") == "active":
+			homes[pk] = i.Text("home")
+		case strings.HasPrefix(sk, "R#") && i.Text("bstat") == "ready" && i.Text("status") == "published":
+			revisions = append(revisions, i.Key())
+		case sk == "EXPORT":
+			exports = append(exports, i)
 		}
 	}
-	bundles := dynamo.New(s.DynamoDB, s.Tables).Recoveries
-	for _, k := range revisions {
-		if home := homes[k.PK]; home != "" && !there["b/"+home+"/"+k.PK[2:]+"/"+k.SK[2:]+".zip"] {
-			err := bundles.MakeBundle(ctx, id.Artifact(k.PK[2:]), id.Revision(k.SK[2:]), s.Now)
-			if err != nil {
-				return err
-			}
+	for _, r := range revisions {
+		home, a, name := homes[r.Text("pk")], r.Text("pk")[2:], r.Text("sk")[2:]
+		if home == "" || there["b/"+home+"/"+a+"/"+name+".zip"] {
+			continue
+		}
+		if err := s.stores().Recoveries.MakeBundle(ctx, id.Artifact(a), id.Revision(name), s.Now); err != nil {
+			return err
 		}
 	}
-	return s.forget(ctx, exports, there)
-}
-
-// export is the newest export of a workspace.
-type export struct {
-	invariant.Key
-	id       string
-	recorded int // archives
-}
-
-// forget removes exports whose archives are not all there.
-func (s Set) forget(ctx context.Context, exports []export, there map[string]bool) error {
 	for _, e := range exports {
-		for v := range e.recorded {
-			if there[fmt.Sprintf("x/%s/%s/%04d.zip", e.PK[2:], e.id, v+1)] {
-				continue
-			}
-			if err := s.remove(ctx, s.Tables.Core, e.Key); err != nil {
-				return err
-			}
-			s.say("the export %s of workspace %s is not in the copy: forgotten", e.id, e.PK[2:])
-			break
+		if err := s.forget(ctx, e, there); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// volumes returns how many archives an export's item records, each with its size and digest.
-func volumes(i rows.Item) int {
-	v, _ := i["vols"].(*types.AttributeValueMemberB)
-	if v == nil {
-		return 0
+// forget removes the newest export of a workspace unless its archives are all there. Its item records each with size and
+// digest.
+func (s Set) forget(ctx context.Context, export rows.Item, there map[string]bool) error {
+	workspace, name := export.Text("pk")[2:], export.Text("id")
+	for v := range len(export.Bytes("vols")) / (binary.Size(uint64(0)) + sha256.Size) {
+		if !there[fmt.Sprintf("x/%s/%s/%04d.zip", workspace, name, v+1)] {
+			s.say("the export %s of workspace %s is not in the copy: forgotten", name, workspace)
+			return s.Rows().Remove(ctx, s.Tables.Core, export.Key())
+		}
 	}
-	return len(v.Value) / (binary.Size(uint64(0)) + 32)
+	return nil
 }
 
 func (s Set) list(ctx context.Context, prefix string, to map[string]bool) error {

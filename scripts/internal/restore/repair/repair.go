@@ -5,16 +5,15 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"vitrine/scripts/internal/restore/rows"
 	"vitrine/scripts/testkit/invariant"
 	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/publishing/tree"
 )
 
 // window is how far from the instant of a restore a transaction may be torn, because tables are restored one by one.
@@ -31,34 +30,39 @@ type Set struct {
 // Repair repairs what it can, and returns what is left: one error for each breach of an invariant. It may stop anywhere
 // and be called again. No other process may write meanwhile.
 func (s Set) Repair(ctx context.Context) ([]error, error) {
-	steps := []func(context.Context, invariant.Damage) error{
-		s.dropSessions, // first, because the objects of a session that is pending again belong to it
-		s.tell, s.removeHints, s.addReferences, s.removeObjects,
+	err := s.mend(ctx, s.dropSessions, // first, because the objects of a session that is pending again belong to it
+		s.tell, s.removeHints, s.addReferences, s.removeObjects)
+	if err != nil {
+		return nil, err
 	}
+	return invariant.Check(ctx, s.Deployment), nil
+}
+
+// Torn repairs the rows of torn transactions as Repair does, and leaves the bucket alone, because a living set may use
+// it, too.
+func (s Set) Torn(ctx context.Context) error {
+	return s.mend(ctx, s.dropSessions, s.tell, s.addReferences)
+}
+
+// DropTorn takes back finalizations whose revisions are missing. It comes before events are done again, because what
+// was done later hides them: an artifact that is deleted again names no draft.
+func (s Set) DropTorn(ctx context.Context) error { return s.mend(ctx, s.dropSessions) }
+
+// mend takes steps, each with what is damaged after the one before.
+func (s Set) mend(ctx context.Context, steps ...func(context.Context, invariant.Damage) error) error {
 	for _, step := range steps {
 		found, err := invariant.Find(ctx, s.Deployment)
 		if err == nil {
 			err = step(ctx, found)
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return invariant.Check(ctx, s.Deployment), nil
+	return nil
 }
 
-// status spells the one attribute of the changes whose name DynamoDB reserves.
-var status = map[string]string{"#status": "status"}
-
-// DropTorn takes back finalizations whose revisions are missing. It comes before events are done again, because what
-// was done later hides them: an artifact that is deleted again names no draft.
-func (s Set) DropTorn(ctx context.Context) error {
-	found, err := invariant.Find(ctx, s.Deployment)
-	if err != nil {
-		return err
-	}
-	return s.dropSessions(ctx, found)
-}
+func (s Set) stores() dynamo.Stores { return dynamo.New(s.DynamoDB, s.Tables) }
 
 // torn reports whether a transaction of this time may be torn.
 func (s Set) torn(at time.Time) bool { return at.Sub(s.Instant).Abs() <= window }
@@ -70,58 +74,21 @@ func (s Set) dropSessions(ctx context.Context, found invariant.Damage) error {
 		if !u.At.IsZero() && !s.torn(u.At) {
 			continue
 		}
-		for _, k := range u.Events {
-			if err := s.remove(ctx, s.Tables.Events, k); err != nil {
+		for _, key := range u.Events {
+			if err := s.Rows().Remove(ctx, s.Tables.Events, key); err != nil {
 				return err
 			}
 		}
-		if err := s.dropDraft(ctx, u); err != nil {
+		if err := s.stores().Recoveries.Unfinalize(ctx, u.Unfinalized, s.Now); err != nil {
 			return err
 		}
-		_, err := s.rows().Change(ctx, rows.Update{
-			Key:  keyOf(u.Key),
-			Set:  "SET #status = :pending, g2p = :queue, g2s = :due",
-			Only: "#status = :finalized",
-			Values: rows.Item{
-				":pending":   rows.Text("pending"),
-				":finalized": rows.Text("finalized"),
-				":queue":     rows.Text(queueOf("SESSION", strings.TrimPrefix(u.PK, "U#"))),
-				":due":       rows.Text(millis(s.Now)),
-			},
-			Names: status,
-		})
-		if err != nil {
-			return err
-		}
-		s.say("session %s was finalized without its revision: it can be finalized again", u.PK)
+		s.say("session %s was finalized without its revision: it can be finalized again", u.Session)
 	}
 	return nil
 }
 
-// dropDraft takes the draft away from an artifact that names one which is not there. The artifact is then due when it
-// ends. An artifact that the session made goes.
-func (s Set) dropDraft(ctx context.Context, u invariant.Session) error {
-	if u.New {
-		return s.remove(ctx, s.Tables.Core, invariant.Key{PK: "A#" + string(u.Artifact), SK: "META"})
-	}
-	c := rows.Update{
-		Key:    rows.Key("A#"+string(u.Artifact), "META"),
-		Set:    "REMOVE draft, draft_at, g2p, g2s",
-		Only:   "draft = :draft AND #status = :live",
-		Values: rows.Item{":draft": rows.Text(string(u.Revision)), ":live": rows.Text("active")},
-		Names:  status,
-	}
-	if !u.Ends.IsZero() {
-		c.Set = "SET g2s = :end REMOVE draft, draft_at"
-		c.Values[":end"] = rows.Text(millis(u.Ends))
-	}
-	_, err := s.rows().Change(ctx, c)
-	return err
-}
-
 // tell records the events that a torn transaction lacks. Who acted is not known any more.
 func (s Set) tell(ctx context.Context, found invariant.Damage) error {
-	store := dynamo.New(s.DynamoDB, s.Tables).Lookups
 	for _, e := range found.Untold {
 		if !s.torn(e.At) {
 			continue
@@ -129,7 +96,7 @@ func (s Set) tell(ctx context.Context, found invariant.Damage) error {
 		e.ID = id.NewEvent()
 		e.Actor = event.BySystem()
 		e.Detail = "recorded by a restore, because the copy had the change without its event"
-		if err := store.Record(ctx, e); err != nil {
+		if err := s.stores().Lookups.Record(ctx, e); err != nil {
 			return err
 		}
 		s.say("%s of %s had no event: recorded", e.Action, e.Target.ID)
@@ -140,8 +107,8 @@ func (s Set) tell(ctx context.Context, found invariant.Damage) error {
 // removeHints removes entries of the content index whose objects are not there, because the next upload would reuse
 // them.
 func (s Set) removeHints(ctx context.Context, found invariant.Damage) error {
-	for _, k := range found.Hints {
-		if err := s.remove(ctx, s.Tables.Core, k); err != nil {
+	for _, key := range found.Hints {
+		if err := s.Rows().Remove(ctx, s.Tables.Core, key); err != nil {
 			return err
 		}
 	}
@@ -152,12 +119,8 @@ func (s Set) removeHints(ctx context.Context, found invariant.Damage) error {
 // addReferences adds the references without which a borrowed file would be deleted with its lender.
 func (s Set) addReferences(ctx context.Context, found invariant.Damage) error {
 	for _, r := range found.Missing {
-		set := rows.Update{
-			Key:    keyOf(r.Key),
-			Set:    "SET art = :art",
-			Values: rows.Item{":art": rows.Text(string(r.Artifact))},
-		}
-		if _, err := s.rows().Change(ctx, set); err != nil {
+		err := s.stores().ContentIndex.AddReference(ctx, r.Artifact, r.Revision, []tree.Object{r.Object})
+		if err != nil {
 			return err
 		}
 	}

@@ -76,7 +76,7 @@ func TestAFinalizedSessionWithoutItsRevisionCanBeFinalizedAgain(t *testing.T) {
 			e.Update(t, "A#"+string(made.ArtifactID), "META", nil)
 		}
 		e.said.Reset()
-		e.repair(t, "session U#"+string(session.UploadSessionID)+" was finalized without its revision")
+		e.repair(t, "session "+string(session.UploadSessionID)+" was finalized without its revision")
 		a := harness.Must(harness.Finalize(g, wire.NewKey(), session.UploadSessionID))(t)
 		if a.Status != http.StatusOK && a.Status != http.StatusCreated {
 			t.Errorf("%s: finalizing again answers %d %s", name, a.Status, a.Body)
@@ -161,7 +161,7 @@ func TestAnExportWithoutItsArchivesIsForgotten(t *testing.T) {
 		"status": "ready",
 		"vols":   make([]byte, 40),
 		"g2p":    "DUE#UNEXPORT#0",
-		"g2s":    millis(e.Clock.Now()),
+		"g2s":    fmt.Sprint(e.Clock.Now().UnixMilli()),
 	})
 	for range 2 {
 		expect.OK(t, e.set(0).Archives(t.Context()))

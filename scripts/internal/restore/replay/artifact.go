@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"vitrine/scripts/internal/restore/rows"
+	"vitrine/scripts/testkit/rows"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"

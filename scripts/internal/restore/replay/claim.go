@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"vitrine/scripts/internal/restore/rows"
+	"vitrine/scripts/testkit/rows"
 	"vitrine/shared/entry/claim"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/event"

@@ -10,8 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"vitrine/scripts/internal/restore/rows"
 	"vitrine/scripts/testkit/invariant"
+	"vitrine/scripts/testkit/rows"
 )
 
 // kinds names for people what a step ends, by the beginning of its partition.

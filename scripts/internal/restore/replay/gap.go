@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"vitrine/scripts/internal/restore/rows"
 	"vitrine/scripts/testkit/invariant"
+	"vitrine/scripts/testkit/rows"
 	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"

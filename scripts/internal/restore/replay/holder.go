@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"vitrine/scripts/internal/restore/rows"
+	"vitrine/scripts/testkit/rows"
 	"vitrine/shared/entry/claim"
 	"vitrine/shared/platform/id"
 )

@@ -10,8 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"vitrine/scripts/internal/restore/rows"
 	"vitrine/scripts/testkit/invariant"
+	"vitrine/scripts/testkit/rows"
 	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/id"

@@ -10,8 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"vitrine/scripts/internal/restore/rows"
 	"vitrine/scripts/testkit/invariant"
+	"vitrine/scripts/testkit/rows"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/id"
 )
@@ -19,7 +19,7 @@ import (
 // store is the tables of a set.
 type store struct{ rows.Set }
 
-func storeOf(d invariant.Deployment) store { return store{rows.Of(d)} }
+func storeOf(d invariant.Deployment) store { return store{d.Rows()} }
 
 func eventKey(e event.Event) rows.Item {
 	return rows.Key("W#"+string(e.Workspace), fmt.Sprintf("%013d#%s", e.At.UnixMilli(), e.ID))

@@ -12,7 +12,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"vitrine/scripts/testkit/invariant"
 	"vitrine/shared/adapter/dynamo"
 )
 
@@ -38,6 +37,30 @@ func (i Item) Number(name string) int64 {
 	return n
 }
 
+// Bytes returns bytes of the item, nil if it has none of that name.
+func (i Item) Bytes(name string) []byte {
+	v, _ := i[name].(*types.AttributeValueMemberB)
+	if v == nil {
+		return nil
+	}
+	return v.Value
+}
+
+// Texts returns a set of texts of the item, nil if it has none of that name.
+func (i Item) Texts(name string) []string {
+	v, _ := i[name].(*types.AttributeValueMemberSS)
+	if v == nil {
+		return nil
+	}
+	return v.Value
+}
+
+// Has reports whether the item has an attribute.
+func (i Item) Has(name string) bool { return i[name] != nil }
+
+// Key returns the key of the item, which is of core or events.
+func (i Item) Key() Item { return Item{"pk": i["pk"], "sk": i["sk"]} }
+
 // Text returns a text as it is stored.
 func Text(v string) types.AttributeValue { return &types.AttributeValueMemberS{Value: v} }
 
@@ -57,9 +80,6 @@ type Set struct {
 	Client *dynamodb.Client
 	Tables dynamo.Tables
 }
-
-// Of returns the tables of a deployment.
-func Of(d invariant.Deployment) Set { return Set{d.DynamoDB, d.Tables} }
 
 // Get reads an item of core strongly; nil: there is none.
 func (s Set) Get(ctx context.Context, key Item) (Item, error) {
