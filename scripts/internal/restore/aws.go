@@ -18,6 +18,7 @@ import (
 
 	"vitrine/scripts/internal/backup/copies"
 	"vitrine/scripts/internal/restore/cloud"
+	"vitrine/scripts/internal/restore/objects"
 	"vitrine/scripts/internal/restore/part"
 	"vitrine/scripts/local/engines"
 	"vitrine/scripts/testkit/invariant"
@@ -91,18 +92,17 @@ func (t tool) putBack(ctx context.Context, o part.Options) error {
 			Instant: o.At.Truncate(time.Second),
 			Now:     t.now,
 			Out:     t.out,
-			Bytes:   part.Versions{S3: living.S3, Bucket: living.Bucket},
 			Wait:    async.Sleep,
 		})
 	})
 }
 
 // source returns where the files of a lost bucket come from.
-func (o options) source(ctx context.Context, cfg aws.Config, commands cloud.Commands) (cloud.Files, error) {
+func (o options) source(ctx context.Context, cfg aws.Config, commands cloud.Commands) (objects.Source, error) {
 	bucket, isBucket := strings.CutPrefix(o.files, bucketScheme)
 	if !isBucket {
 		c, err := copies.Open(o.files)
-		return cloud.CopyFiles(c), err
+		return objects.Of(c), err
 	}
 	said, err := commands.AWS(ctx, "s3api", "get-bucket-location", "--bucket", bucket,
 		"--query", "LocationConstraint", "--output", "text")
@@ -112,5 +112,5 @@ func (o options) source(ctx context.Context, cfg aws.Config, commands cloud.Comm
 	if cfg.Region = strings.TrimSpace(said); cfg.Region == "None" {
 		cfg.Region = "us-east-1" // the one region that S3 does not name
 	}
-	return cloud.BucketFiles{S3: s3.NewFromConfig(cfg), Bucket: bucket}, nil
+	return objects.Bucket{S3: s3.NewFromConfig(cfg), Name: bucket}, nil
 }

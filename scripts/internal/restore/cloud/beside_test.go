@@ -23,7 +23,6 @@ func (l *loss) putBack(t *testing.T, a id.Artifact, at time.Time, keep bool) err
 			Instant: at,
 			Now:     l.Clock.Now,
 			Out:     l.out,
-			Bytes:   part.Versions{S3: living.S3, Bucket: living.Bucket},
 			Wait:    r.Clock.Wait,
 		}.Artifact(t.Context(), a)
 	})

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"vitrine/scripts/internal/restore/objects"
 	"vitrine/scripts/internal/restore/replay"
 	"vitrine/scripts/testkit/invariant"
 	"vitrine/shared/adapter/dynamo"
@@ -31,7 +32,7 @@ type Restore struct {
 	// Bucket is the bucket that takes the place of one that was lost; empty: the living bucket stays.
 	Bucket string
 	// Files has the bytes of a lost bucket. Nil: they lie in the living bucket, some of them under delete markers.
-	Files Files
+	Files objects.Source
 
 	DynamoDB *dynamodb.Client
 	S3       *s3.Client // has the rights of the recovery role, which are those to the living bucket

@@ -1,6 +1,8 @@
 package cloud
 
 import (
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"vitrine/scripts/internal/backup/copies"
+	"vitrine/scripts/internal/restore/objects"
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/expect"
 )
@@ -65,8 +68,8 @@ func TestFilesThatAreLostComeFromACopy(t *testing.T) {
 	l := newLoss(t)
 	key := l.hidden[0]
 	l.loseFile(t, key)
-	unread := func(r *Restore) { r.Files = BucketFiles{r.S3, "nowhere"} }
-	expect.Error(t, l.restore(l.at, unread).Run(t.Context()), "the copy of "+key+" cannot be read")
+	unread := func(r *Restore) { r.Files = objects.Bucket{S3: r.S3, Name: "nowhere"} }
+	expect.Error(t, l.restore(l.at, unread).Run(t.Context()), key+" cannot be copied")
 	expect.Error(t, l.restore(l.at).Run(t.Context()), "say again where the files come from")
 	expect.OK(t, l.abandon(t)()) // which needs no files
 	l.Clock.Advance(time.Minute)
@@ -114,22 +117,23 @@ func (l *loss) loseFile(t *testing.T, key string) {
 }
 
 // copyOf returns a copy that has one file.
-func (l *loss) copyOf(t *testing.T, key, body string) Files {
+func (l *loss) copyOf(t *testing.T, key, body string) objects.Source {
 	t.Helper()
 	c := copies.Copy{Dir: t.TempDir()}
 	c.Objects = []copies.Object{{Key: key, ContentType: "text/html"}}
 	expect.OK(t, os.MkdirAll(filepath.Dir(c.ObjectFile(key)), 0o700), os.WriteFile(c.ObjectFile(key), []byte(body), 0o600))
-	return CopyFiles(c)
+	return objects.Of(c)
 }
 
 func TestABucketOfCopiesHasFilesOrNone(t *testing.T) {
 	l := newLoss(t)
-	second := BucketFiles{l.S3, l.Options.Engines.Bucket}
+	second := objects.Bucket{S3: l.S3, Name: l.Options.Engines.Bucket}
 	key := l.objects(t, l.workspace)[0]
-	if f := expect.Value(second.File(t.Context(), key))(t); f == nil || len(f.Bytes) == 0 || f.ContentType == "" {
-		t.Errorf("%s is %v", key, f)
+	f := expect.Value(second.Open(t.Context(), key))(t)
+	if text := expect.Value(io.ReadAll(f))(t); len(text) == 0 || f.Type == "" {
+		t.Errorf("%s is %q of type %q", key, text, f.Type)
 	}
-	if f := expect.Value(second.File(t.Context(), l.hidden[0]))(t); f != nil {
-		t.Errorf("a deleted file is %v", f)
+	if _, err := second.Open(t.Context(), l.hidden[0]); !errors.Is(err, objects.ErrGone) {
+		t.Errorf("a deleted file: %v", err)
 	}
 }

@@ -2,19 +2,14 @@ package machine
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/smithy-go"
-
 	"vitrine/scripts/internal/backup/copies"
+	"vitrine/scripts/internal/restore/objects"
 	"vitrine/shared/platform/async"
+	"vitrine/shared/publishing/tree"
 )
 
 const (
@@ -29,60 +24,29 @@ func (w *work) loadObjects(ctx context.Context) error {
 	w.say("objects  %d, %s", len(all), size(bytesOf(all)))
 	var mu sync.Mutex // of done and of what is said
 	done := 0
+	bucket, from := objects.Bucket{S3: w.set.S3, Name: w.set.Bucket}, objects.Of(w.From)
 	group, ctx := async.WithContext(ctx)
 	group.SetLimit(loadsAtOnce)
 	for _, o := range all {
 		group.Go(func() error {
-			err := w.load(ctx, o)
+			sum, _ := tree.ParseDigest(o.SHA256) // other text is no digest of the bytes
+			err := bucket.Put(ctx, o.Key, sum, from)
 			mu.Lock()
 			defer mu.Unlock()
-			if errors.Is(err, errDamaged) {
-				w.say("damaged  %s in the copy: %v", o.Key, err)
-				err = nil
-			}
 			if done++; done%progressEvery == 0 {
 				w.say("         %d of %d objects", done, len(all))
 			}
-			return err
+			if errors.Is(err, objects.ErrGone) {
+				w.say("damaged  %s in the copy: %v", o.Key, err)
+				return nil
+			}
+			if err != nil {
+				return fmt.Errorf("the object %s cannot be stored: %w", o.Key, err)
+			}
+			return nil
 		})
 	}
 	return group.Wait()
-}
-
-// errDamaged means that an object of the copy is not what it was.
-var errDamaged = errors.New("its bytes are missing or others than they were")
-
-// load puts an object unless it is there. The engine compares the bytes with the digest that the copy was made with.
-func (w *work) load(ctx context.Context, o copies.Object) error {
-	file, err := os.Open(w.From.ObjectFile(o.Key))
-	if err != nil {
-		return fmt.Errorf("%w: %w", errDamaged, err)
-	}
-	defer file.Close()
-	sum, err := hex.DecodeString(o.SHA256)
-	if info, failed := file.Stat(); err != nil || failed != nil || info.Size() != o.Size {
-		return errDamaged
-	}
-	in := &s3.PutObjectInput{
-		Bucket:         &w.set.Bucket,
-		Key:            &o.Key,
-		Body:           file,
-		ContentLength:  &o.Size,
-		ChecksumSHA256: aws.String(base64.StdEncoding.EncodeToString(sum)),
-		IfNoneMatch:    aws.String("*"),
-	}
-	if o.ContentType != "" {
-		in.ContentType = &o.ContentType
-	}
-	_, err = w.set.S3.PutObject(ctx, in)
-	refused, _ := errors.AsType[smithy.APIError](err)
-	switch {
-	case err == nil, refused != nil && refused.ErrorCode() == "PreconditionFailed": // an earlier run has put it
-		return nil
-	case refused != nil && (refused.ErrorCode() == "BadDigest" || refused.ErrorCode() == "InvalidRequest"):
-		return fmt.Errorf("%w: %w", errDamaged, err)
-	}
-	return fmt.Errorf("the object %s cannot be stored: %w", o.Key, err)
 }
 
 func bytesOf(all []copies.Object) (n int64) {

@@ -66,9 +66,9 @@ func TestAPlanChangesNothing(t *testing.T) {
 	e := newEnv(t)
 	harness.PublishPage(t, e.NewAgent(t), "words")
 	r := e.restore(t, e.copy(t))
-	before := tree(t, e.living)
+	before := contents(t, e.living)
 	expect.OK(t, r.Plan(t.Context()))
-	if after := tree(t, e.living); after != before {
+	if after := contents(t, e.living); after != before {
 		t.Errorf("the living folder has %s, and had %s", after, before)
 	}
 	if _, err := os.Stat(r.Data); !errors.Is(err, fs.ErrNotExist) {
@@ -77,8 +77,8 @@ func TestAPlanChangesNothing(t *testing.T) {
 	expect.Has(t, "the plan", e.said.String(), "1 live artifacts in 1 workspaces, 1 objects", "rings    of "+e.living)
 }
 
-// tree lists the files of a folder.
-func tree(t *testing.T, folder string) (names string) {
+// contents lists the files of a folder.
+func contents(t *testing.T, folder string) (names string) {
 	t.Helper()
 	expect.OK(t, filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
 		names += path + "\n"

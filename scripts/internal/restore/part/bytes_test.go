@@ -3,12 +3,12 @@ package part
 import (
 	"errors"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"vitrine/scripts/internal/restore/objects"
 	"vitrine/scripts/journey/harness"
 )
 
@@ -17,7 +17,7 @@ func TestBytesComeFromVersionsWithoutACopy(t *testing.T) {
 	e := newEnv(t)
 	p := e.publish(t, "words")
 	e.take(t)
-	e.Bytes = Versions{S3: e.S3, Bucket: e.To.Bucket}
+	e.Copy = nil
 	e.remove(t, p)
 	e.RunCollector(t)
 	key := e.objectOf(t, p, "index.html")
@@ -45,7 +45,7 @@ func TestOtherBytesCountAsGone(t *testing.T) {
 	for name, spoil := range map[string]func(testing.TB, *env, string){
 		"in the copy": func(t testing.TB, e *env, key string) {
 			e.forgetVersions(t, key)
-			harness.NoError(t, os.WriteFile(filepath.Join(e.copy, strings.ReplaceAll(key, "/", "_")), []byte("other"), 0o600))
+			harness.NoError(t, os.WriteFile(e.copy.file(key), []byte("other"), 0o600))
 		},
 		"in the bucket": func(t testing.TB, e *env, key string) { e.overwrite(t, key, "spoilt") },
 	} {
@@ -54,19 +54,13 @@ func TestOtherBytesCountAsGone(t *testing.T) {
 			e := newEnv(t)
 			p := e.publish(t, "words")
 			e.take(t)
-			object := e.Bytes.(Copy).Object
-			e.Bytes = Copy{Versions: e.Bytes.(Copy).Versions, Object: func(key string) (Copied, bool) {
-				o, ok := object(key)
-				o.SHA256[0]++ // the copy was made with this digest
-				return o, ok
-			}}
 			e.remove(t, p)
 			e.RunJobs(t)
 			e.Wait = e.pass
 			key := e.objectOf(t, p, "index.html")
 			spoil(t, e, key)
 			err := e.Artifact(ctx, p.ArtifactID)
-			if !errors.Is(err, ErrGone) || !strings.Contains(err.Error(), key) {
+			if !errors.Is(err, objects.ErrGone) || !strings.Contains(err.Error(), key) {
 				t.Errorf("%v, want one that names %s", err, key)
 			}
 			e.WantClosed(t, e.owner.Agent, p)

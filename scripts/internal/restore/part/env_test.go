@@ -3,7 +3,6 @@ package part
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"os"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"vitrine/scripts/internal/restore/objects"
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/invariant"
 	"vitrine/scripts/testkit/wire"
@@ -32,23 +32,20 @@ type env struct {
 	*harness.JobEnv
 	owner *harness.Claimant
 	out   bytes.Buffer
-	copy  string // folder with the objects of the instant
+	copy  saved // with the objects of the instant
 	Restore
 }
 
 // newEnv starts a deployment with an owner. Jobs run beside each wait of the restore.
 func newEnv(t testing.TB) *env {
 	t.Helper()
-	e := &env{JobEnv: harness.NewJobEnv(t, harness.Unlimited), copy: t.TempDir()}
+	e := &env{JobEnv: harness.NewJobEnv(t, harness.Unlimited), copy: saved(t.TempDir())}
 	e.owner = e.NewClaimant(t)
 	e.Restore = Restore{
-		To:  e.Deployment(),
-		Now: e.Clock.Now,
-		Out: &e.out,
-		Bytes: Copy{
-			Versions: Versions{S3: e.S3, Bucket: e.Options.Engines.Bucket},
-			Object:   e.object,
-		},
+		To:   e.Deployment(),
+		Now:  e.Clock.Now,
+		Out:  &e.out,
+		Copy: e.copy,
 		Wait: func(ctx context.Context, d time.Duration) error {
 			e.Clock.Advance(d)
 			return errors.Join(e.Host.Run(ctx), e.Bundler.Run(ctx))
@@ -57,14 +54,20 @@ func newEnv(t testing.TB) *env {
 	return e
 }
 
-// object finds an object in the copy.
-func (e *env) object(key string) (Copied, bool) {
-	file := filepath.Join(e.copy, strings.ReplaceAll(key, "/", "_"))
-	body, err := os.ReadFile(file)
+// saved is a folder with the objects of a copy.
+type saved string
+
+func (f saved) file(key string) string {
+	return filepath.Join(string(f), strings.ReplaceAll(key, "/", "_"))
+}
+
+// Open implements objects.Source.
+func (f saved) Open(_ context.Context, key string) (objects.Object, error) {
+	file, err := os.Open(f.file(key))
 	if err != nil {
-		return Copied{}, false
+		return objects.Object{}, objects.ErrGone
 	}
-	return Copied{File: file, SHA256: sha256.Sum256(body)}, true
+	return objects.Object{ReadSeekCloser: file}, nil
 }
 
 // take copies the tables and the objects as they are now.
@@ -89,8 +92,7 @@ func (e *env) take(t testing.TB) {
 		var body bytes.Buffer
 		harness.Must(body.ReadFrom(out.Body))(t)
 		out.Body.Close()
-		file := filepath.Join(e.copy, strings.ReplaceAll(key, "/", "_"))
-		harness.NoError(t, os.WriteFile(file, body.Bytes(), 0o600))
+		harness.NoError(t, os.WriteFile(e.copy.file(key), body.Bytes(), 0o600))
 	}
 }
 
@@ -136,7 +138,7 @@ func (e *env) wantBack(t testing.TB, p contract.Published, words string) {
 // forget deletes an object with all its versions, here and in the copy.
 func (e *env) forget(t testing.TB, key string) {
 	t.Helper()
-	harness.NoError(t, os.Remove(filepath.Join(e.copy, strings.ReplaceAll(key, "/", "_"))))
+	harness.NoError(t, os.Remove(e.copy.file(key)))
 	e.forgetVersions(t, key)
 }
 
@@ -167,7 +169,6 @@ func (e *env) withFaults(t testing.TB) *chaos.Injector {
 	e.To.S3 = s3.NewFromConfig(cfg, func(o *s3.Options) {
 		o.BaseEndpoint, o.UsePathStyle = &e.Options.Engines.S3, true
 	})
-	e.Bytes = Copy{Versions: Versions{S3: e.To.S3, Bucket: e.To.Bucket}, Object: e.object}
 	return faults
 }
 

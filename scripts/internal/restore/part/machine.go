@@ -14,12 +14,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"vitrine/scripts/internal/backup/copies"
+	"vitrine/scripts/internal/restore/objects"
 	"vitrine/scripts/local/engines"
 	"vitrine/scripts/local/folder"
 	"vitrine/scripts/testkit/invariant"
 	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/limits"
-	"vitrine/shared/publishing/tree"
 )
 
 // machine opens a copy and a living data folder of one machine.
@@ -40,47 +40,19 @@ func (m *machine) open(ctx context.Context) (Restore, error) {
 	if err != nil {
 		return Restore{}, err
 	}
-	objects, err := m.objects()
-	if err != nil {
-		return Restore{}, err
-	}
-	to := m.deployment(living)
 	r := Restore{
 		From:    m.deployment(saved),
-		To:      to,
+		To:      m.deployment(living),
 		Instant: m.copy.At,
 		Now:     time.Now,
 		Out:     m.out,
 		Wait:    async.Sleep,
-		Bytes: Copy{
-			Versions: Versions{S3: to.S3, Bucket: to.Bucket},
-			Object: func(key string) (Copied, bool) {
-				o, ok := objects[key]
-				return o, ok
-			},
-		},
+		Copy:    objects.Of(m.copy),
 	}
 	if alone {
 		r.Wait = waiting
 	}
 	return r, nil
-}
-
-// objects returns the objects of the copy by their keys.
-func (m *machine) objects() (map[string]Copied, error) {
-	all := map[string]Copied{}
-	for _, o := range m.copy.Objects {
-		sum, ok := tree.ParseDigest(o.SHA256)
-		if !ok {
-			return nil, fmt.Errorf("the copy does not tell the digest of %s: use another copy", o.Key)
-		}
-		all[o.Key] = Copied{
-			File:        m.copy.ObjectFile(o.Key),
-			ContentType: o.ContentType,
-			SHA256:      sum,
-		}
-	}
-	return all, nil
 }
 
 // living returns the engines of the stack on the data folder. If none runs, it locks the folder and starts engines

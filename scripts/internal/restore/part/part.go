@@ -8,6 +8,7 @@ import (
 	"io"
 	"time"
 
+	"vitrine/scripts/internal/restore/objects"
 	"vitrine/scripts/testkit/invariant"
 	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/platform/event"
@@ -20,8 +21,8 @@ type Restore struct {
 	From, To invariant.Deployment
 	Instant  time.Time // of the state that From has
 	Now      func() time.Time
-	Out      io.Writer // what was done, for people
-	Bytes    Bytes
+	Out      io.Writer      // what was done, for people
+	Copy     objects.Source // has objects that are in no version; nil: nothing has
 	// Wait waits for jobs that have begun to end.
 	Wait func(context.Context, time.Duration) error
 }

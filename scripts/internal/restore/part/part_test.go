@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"vitrine/scripts/internal/restore/objects"
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/crash"
 	"vitrine/shared/adapter/chaos"
@@ -207,7 +208,7 @@ func TestBytesThatAreGoneEndTheArtifactAgain(t *testing.T) {
 	key := e.objectOf(t, p, "index.html")
 	e.forget(t, key)
 	err := e.Artifact(ctx, p.ArtifactID)
-	if !errors.Is(err, ErrGone) || !strings.Contains(err.Error(), key) {
+	if !errors.Is(err, objects.ErrGone) || !strings.Contains(err.Error(), key) {
 		t.Errorf("%v, want one that names %s", err, key)
 	}
 	e.CheckInvariants(t)

@@ -74,7 +74,7 @@ func (r Restore) bundles(ctx context.Context, p Plan) error {
 		status := living.Revisions[name].Bundle.Status
 		wanted := status == artifact.BundlePending
 		if status == artifact.BundleReady {
-			there, err := present(ctx, r.To.S3, r.To.Bucket, bundleKey(p.saved.Artifact.BundleObject(name)))
+			there, err := r.bucket().Has(ctx, bundleKey(p.saved.Artifact.BundleObject(name)))
 			if err != nil {
 				return err
 			}
