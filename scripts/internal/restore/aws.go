@@ -79,19 +79,19 @@ func (o options) cloud(ctx context.Context) (cloud.Restore, error) {
 	return r, err
 }
 
-// putBack brings an artifact or a workspace of a deployment in AWS back, while it serves.
-func (t tool) putBack(ctx context.Context, o part.Options) error {
-	r, err := options{tool: t, name: o.Name, at: o.At}.cloud(ctx)
+// putBackInAWS brings an artifact or a workspace of a deployment in AWS back, while it serves.
+func (o options) putBackInAWS(ctx context.Context) error {
+	r, err := o.cloud(ctx)
 	if err != nil {
 		return err
 	}
-	return r.Beside(ctx, o.Plan, func(then, living invariant.Deployment) error {
-		return o.Do(ctx, part.Restore{
+	return r.Beside(ctx, o.part.Plan, func(then, living invariant.Deployment) error {
+		return o.part.PutBack(ctx, part.Restore{
 			From:    then,
 			To:      living,
-			Instant: o.At.Truncate(time.Second),
-			Now:     t.now,
-			Out:     t.out,
+			Instant: o.at.Truncate(time.Second),
+			Now:     o.now,
+			Out:     o.out,
 			Wait:    async.Sleep,
 		})
 	})

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"vitrine/scripts/internal/backup/copies"
 	"vitrine/scripts/internal/restore/part"
 )
 
@@ -36,7 +37,7 @@ func run(ctx context.Context, args []string, t tool) int {
 		return 0
 	case ctx.Err() != nil:
 		fmt.Fprintln(t.complaints, "stopped: give the same command again, it goes on")
-	case !errors.Is(err, part.ErrUsage):
+	case !errors.Is(err, errUsage):
 		fmt.Fprintln(t.complaints, err)
 	}
 	return 1
@@ -44,16 +45,6 @@ func run(ctx context.Context, args []string, t tool) int {
 
 // do parses the command line and does what it says.
 func (t tool) do(ctx context.Context, args []string) error {
-	if len(args) > 0 && (args[0] == part.ArtifactCommand || args[0] == part.WorkspaceCommand) {
-		o, err := part.Parse(args[0], args[1:], t.complaints)
-		if err != nil {
-			return err
-		}
-		if o.Name != "" {
-			return t.putBack(ctx, o)
-		}
-		return o.Run(ctx, t.out)
-	}
 	o, err := parse(args, t)
 	if err != nil {
 		return err
@@ -80,6 +71,7 @@ type restore interface {
 // command is a word after scripts/restore.
 type command struct {
 	begins bool // it names a copy or an instant; the others go on with what was begun
+	small  bool // it puts back the artifact or the workspace that it names
 	do     func(context.Context, options) error
 }
 
@@ -88,12 +80,15 @@ var commands map[string]command
 
 func init() {
 	commands = map[string]command{
-		"plan":    {true, big(restore.Plan)},
-		"run":     {true, big(restore.Run)},
-		"check":   {false, big(restore.Check)},
-		"switch":  {false, big(restore.Switch)},
-		"open":    {false, open},
-		"abandon": {false, big(restore.Abandon)},
+		"plan":    {begins: true, do: big(restore.Plan)},
+		"run":     {begins: true, do: big(restore.Run)},
+		"check":   {do: big(restore.Check)},
+		"switch":  {do: big(restore.Switch)},
+		"open":    {do: open},
+		"abandon": {do: big(restore.Abandon)},
+
+		part.OfArtifact:  {begins: true, small: true, do: putBack},
+		part.OfWorkspace: {begins: true, small: true, do: putBack},
 	}
 }
 
@@ -114,4 +109,25 @@ func open(ctx context.Context, o options) error {
 		return err
 	}
 	return r.Open(ctx, o.expire)
+}
+
+// putBack brings an artifact or a workspace back, while everybody else writes.
+func putBack(ctx context.Context, o options) error {
+	if o.name != "" {
+		return o.putBackInAWS(ctx)
+	}
+	data, err := inUse(o.data)
+	if err != nil {
+		return err
+	}
+	c, err := copies.Open(o.from)
+	if err != nil {
+		return err
+	}
+	return o.part.OnMachine(ctx, part.Machine{
+		Copy: c,
+		Data: data,
+		Base: o.base,
+		Out:  o.out,
+	})
 }

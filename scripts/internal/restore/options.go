@@ -19,11 +19,13 @@ import (
 type options struct {
 	tool
 	command            string
-	name               string // of a deployment in AWS; empty: one machine
+	part               part.Part // of a small restore
+	name               string    // of a deployment in AWS; empty: one machine
 	at                 time.Time
 	words              []string // after --, for scripts/deploy
 	bucket, files      string   // that replaces a lost one, and where its files come from
 	from, data, living string   // on one machine
+	base               int      // of the ports of the stack on data; 0: what the stack says
 	except             string   // file; empty: none
 	expire             bool
 }
@@ -39,30 +41,42 @@ In AWS:
   scripts/restore check|switch|abandon NAME
   scripts/restore open NAME [--expire]
   scripts/restore artifact|workspace ID NAME --at TIME [--plan]
+The forms with an ID put back what was deleted since then, while everything else goes on.
 `
 
-// parse reads the command line. Its errors are flag.ErrHelp, part.ErrUsage, or one sentence for people.
-func parse(args []string, t tool) (options, error) {
-	o := options{tool: t}
+// errUsage stands for a message that the flag package has printed already.
+var errUsage = errors.New("usage")
+
+// flags returns the flags, which set the options.
+func (o *options) flags() *flag.FlagSet {
 	flags := flag.NewFlagSet("scripts/restore", flag.ContinueOnError)
-	flags.SetOutput(t.complaints)
+	flags.SetOutput(o.complaints)
 	flags.Usage = func() {
-		fmt.Fprint(t.complaints, usage)
+		fmt.Fprint(o.complaints, usage)
 		flags.PrintDefaults()
 	}
 	flags.StringVar(&o.from, "from", "", "folder of the `COPY`, which scripts/backup made")
-	flags.StringVar(&o.data, "data", "", "`NEW` data folder")
+	flags.StringVar(&o.data, "data", "", "`NEW` data folder; of artifact and workspace the one in use (default .vitrine in "+
+		"the repository)")
 	flags.StringVar(&o.living, "living", "", "`DIR` of the data that is replaced, lost or not (default .vitrine in the "+
 		"repository)")
+	flags.IntVar(&o.base, "ports", 0, "`BASE` of the ports of the stack in use (default: what the stack says)")
 	flags.StringVar(&o.except, "except", "", "`FILE` with what was done since and is not to be done again")
 	flags.StringVar(&o.bucket, "bucket", "", "new and empty `BUCKET` in the place of one that was lost")
 	flags.StringVar(&o.files, "files", "", "`COPY` or s3://BUCKET that has the files of a lost bucket")
 	flags.BoolVar(&o.expire, "expire", false, "let the jobs run, which end what is past its time")
+	flags.BoolVar(&o.part.Plan, "plan", false, "say what artifact or workspace would do, and change nothing")
 	flags.Func("at", "`TIME` to go back to, such as 2026-01-31T10:00:00Z", func(text string) (err error) {
 		o.at, err = time.Parse(time.RFC3339, text)
 		return err
 	})
-	words, rest, err := positional(flags, args)
+	return flags
+}
+
+// parse reads the command line. Its errors are flag.ErrHelp, errUsage, or one sentence for people.
+func parse(args []string, t tool) (options, error) {
+	o := options{tool: t}
+	words, err := o.read(args)
 	if err != nil {
 		return o, err
 	}
@@ -70,46 +84,69 @@ func parse(args []string, t tool) (options, error) {
 		return o, errors.New("say what to do: plan, run, check, switch, open, abandon, artifact or workspace " +
 			"(--help lists the forms)")
 	}
-	o.command, o.words = words[0], rest
-	if len(words) == 2 {
-		o.name = words[1]
+	o.command, words = words[0], words[1:]
+	if commands[o.command].small {
+		if len(words) == 0 {
+			return o, fmt.Errorf("name one %s by its id", o.command)
+		}
+		if err := o.part.Name(o.command, words[0]); err != nil {
+			return o, err
+		}
+		words = words[1:]
 	}
-	if len(words) > 2 {
-		return o, fmt.Errorf("%q is no option: see scripts/restore --help", words[2])
+	if len(words) > 1 {
+		return o, fmt.Errorf("%q is no option: see scripts/restore --help", words[1])
 	}
-	return o, o.check(commands[o.command].begins)
+	if len(words) == 1 {
+		o.name = words[0]
+	}
+	return o, o.check(commands[o.command])
 }
 
-// positional parses flags wherever they stand, and returns the other words, and those after --.
-func positional(flags *flag.FlagSet, args []string) (words, rest []string, err error) {
+// read parses flags wherever they stand, keeps the words after --, and returns the others.
+func (o *options) read(args []string) (words []string, err error) {
 	for n, arg := range args {
 		if arg == "--" {
-			args, rest = args[:n], args[n+1:]
+			args, o.words = args[:n], args[n+1:]
 			break
 		}
 	}
-	words, err = part.Words(flags, args)
-	return words, rest, err
+	flags := o.flags()
+	for {
+		if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+			return nil, err
+		} else if err != nil {
+			return nil, errUsage
+		}
+		if flags.NArg() == 0 {
+			return words, nil
+		}
+		words, args = append(words, flags.Arg(0)), flags.Args()[1:]
+	}
 }
 
 // check refuses options that do not belong to the command, and those that are missing.
-func (o options) check(begins bool) error {
+func (o options) check(c command) error {
 	aws := o.name != ""
 	switch {
-	case aws && (o.from != "" || o.data != "" || o.living != ""):
-		return fmt.Errorf("%s names a deployment in AWS, and --from, --data and --living are for one machine", o.name)
-	case !aws && (!o.at.IsZero() || len(o.words) > 0 || o.bucket != "" || o.files != ""):
+	case aws && (o.from+o.data+o.living != "" || o.base != 0):
+		return fmt.Errorf("%s names a deployment in AWS, and --from, --data, --living and --ports are for one machine", o.name)
+	case !aws && (!o.at.IsZero() || len(o.words) > 0 || o.bucket+o.files != ""):
 		return errors.New("--at, --bucket, --files and words after -- are for AWS: name the deployment")
-	case !begins && (o.from+o.living+o.except+o.bucket+o.files != "" || !o.at.IsZero()):
+	case c.small && (o.living+o.except+o.bucket+o.files != "" || o.expire || len(o.words) > 0):
+		return fmt.Errorf("%s takes --from, --data, --ports and --plan, or in AWS --at and --plan", o.command)
+	case !c.small && (o.base != 0 || o.part.Plan):
+		return errors.New("--ports and --plan are for artifact and workspace")
+	case !c.begins && (o.from+o.living+o.except+o.bucket+o.files != "" || !o.at.IsZero()):
 		return fmt.Errorf("%s goes on with what run was told: it takes no --from, --living, --at, --except, --bucket and "+
 			"--files", o.command)
 	case o.expire && o.command != "open":
 		return errors.New("--expire is for open")
 	case aws:
 		return nil
-	case o.data == "":
+	case o.data == "" && !c.small:
 		return errors.New("name the new data folder: --data NEW")
-	case begins && o.from == "":
+	case c.begins && o.from == "":
 		return errors.New("name the copy: --from COPY, or a deployment in AWS")
 	}
 	return nil
@@ -123,7 +160,16 @@ func (o options) exceptions() ([]replay.Exception, error) {
 	return replay.ReadExceptions(o.except)
 }
 
-// restore returns the restore that the options are about.
+// inUse returns a data folder, which is that of scripts/dev if none is named.
+func inUse(named string) (string, error) {
+	if named != "" {
+		return named, nil
+	}
+	root, err := engines.Root()
+	return filepath.Join(root, ".vitrine"), err
+}
+
+// restore returns the big restore that the options are about.
 func (o options) restore(ctx context.Context) (restore, error) {
 	if o.name != "" {
 		return o.cloud(ctx)
@@ -138,13 +184,8 @@ func (o options) restore(ctx context.Context) (restore, error) {
 	if r.Except, err = o.exceptions(); err != nil || o.from == "" {
 		return r, err
 	}
-	if r.Living == "" {
-		root, err := engines.Root()
-		if err != nil {
-			return nil, err
-		}
-		r.Living = filepath.Join(root, ".vitrine")
+	if r.Living, err = inUse(o.living); err == nil {
+		r.From, err = copies.Open(o.from)
 	}
-	r.From, err = copies.Open(o.from)
 	return r, err
 }

@@ -19,6 +19,7 @@ func newTool() (t tool, out, complaints *bytes.Buffer) {
 }
 
 func TestCommandLinesThatAreRefused(t *testing.T) {
+	const known = "art_00000000000000000000000001"
 	for says, line := range map[string]string{
 		"say what to do":            "",
 		"lists the forms":           "undo --data n",
@@ -35,10 +36,32 @@ func TestCommandLinesThatAreRefused(t *testing.T) {
 		"invalid value":             "plan prod --at yesterday",
 		"name one artifact":         "artifact --from c",
 		"be the id of the work":     "workspace x --from c",
+		"be the id of the artifact": "artifact rev_1 --from c",
+		"name the copy: --from":     "artifact " + known,
+		"x names a deployment":      "artifact " + known + " x --from c",
+		"takes --from, --data":      "artifact " + known + " --from c --expire",
+		"are for artifact":          "check --data n --plan",
+		"-fro":                      "artifact " + known + " --fro c",
 	} {
 		tool, _, complaints := newTool()
 		if code := run(t.Context(), strings.Fields(line), tool); code != 1 || !strings.Contains(complaints.String(), says) {
 			t.Errorf("%q exits with %d and says %q, want %q", line, code, complaints, says)
+		}
+	}
+}
+
+func TestFormsThatPutAPartBack(t *testing.T) {
+	const known = "art_00000000000000000000000001"
+	for line, aws := range map[string]bool{
+		"artifact " + known + " --from c":                        false,
+		"artifact " + known + " --from c --plan":                 false,
+		"artifact --data d --from c " + known:                    false,
+		"artifact " + known + " Trial --at 2026-01-31T10:00:00Z": true,
+	} {
+		tool, _, _ := newTool()
+		o, err := parse(strings.Fields(line), tool)
+		if expect.OK(t, err); o.part.Artifact != known || (o.name != "") != aws || aws == o.at.IsZero() {
+			t.Errorf("%s is %+v", line, o)
 		}
 	}
 }

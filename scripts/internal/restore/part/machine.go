@@ -22,16 +22,17 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// machine opens a copy and a living data folder of one machine.
-type machine struct {
-	Options
-	copy    copies.Copy
-	out     io.Writer
+// Machine is a copy of one machine, and the data folder in use.
+type Machine struct {
+	Copy    copies.Copy
+	Data    string
+	Base    int // of the ports of the stack on Data; 0: what the stack says
+	Out     io.Writer
 	endings []func() error
 }
 
 // open returns the restore. close ends what it started, whether it succeeds or not.
-func (m *machine) open(ctx context.Context) (Restore, error) {
+func (m *Machine) open(ctx context.Context) (Restore, error) {
 	living, alone, err := m.living(ctx)
 	if err != nil {
 		return Restore{}, err
@@ -43,21 +44,21 @@ func (m *machine) open(ctx context.Context) (Restore, error) {
 	r := Restore{
 		From:    m.deployment(saved),
 		To:      m.deployment(living),
-		Instant: m.copy.At,
+		Instant: m.Copy.At,
 		Now:     time.Now,
-		Out:     m.out,
+		Out:     m.Out,
 		Wait:    async.Sleep,
-		Copy:    objects.Of(m.copy),
+		Copy:    objects.Of(m.Copy),
 	}
-	if alone {
-		r.Wait = waiting
+	if alone { // no jobs run that it would wait for
+		r.Wait = func(context.Context, time.Duration) error { return nil }
 	}
 	return r, nil
 }
 
 // living returns the engines of the stack on the data folder. If none runs, it locks the folder and starts engines
 // there, alone.
-func (m *machine) living(ctx context.Context) (e *engines.Engines, alone bool, err error) {
+func (m *Machine) living(ctx context.Context) (e *engines.Engines, alone bool, err error) {
 	lock, err := folder.Take(m.Data, folder.User{PID: os.Getpid()})
 	if used, ok := errors.AsType[*folder.InUseError](err); ok {
 		base, err := used.Base(m.Base)
@@ -79,13 +80,13 @@ func (m *machine) living(ctx context.Context) (e *engines.Engines, alone bool, e
 }
 
 // saved returns engines on the tables of the copy, in a folder of their own, because an engine writes to what it opens.
-func (m *machine) saved(ctx context.Context) (*engines.Engines, error) {
+func (m *Machine) saved(ctx context.Context) (*engines.Engines, error) {
 	scratch, err := os.MkdirTemp("", "vitrine-restore-")
 	if err != nil {
 		return nil, err
 	}
 	m.endings = append(m.endings, func() error { return os.RemoveAll(scratch) })
-	if err := copies.Snapshot(ctx, m.copy.Dir, filepath.Join(scratch, filepath.Base(m.copy.Database()))); err != nil {
+	if err := copies.Snapshot(ctx, m.Copy.Dir, filepath.Join(scratch, filepath.Base(m.Copy.Database()))); err != nil {
 		return nil, fmt.Errorf("the tables of the copy cannot be read: %w: use another copy", err)
 	}
 	e, err := engines.Start(ctx, engines.Options{Dir: scratch, Own: true, Log: io.Discard})
@@ -95,10 +96,10 @@ func (m *machine) saved(ctx context.Context) (*engines.Engines, error) {
 	return e, err
 }
 
-func (m *machine) deployment(e *engines.Engines) invariant.Deployment {
+func (m *Machine) deployment(e *engines.Engines) invariant.Deployment {
 	return invariant.Deployment{
 		DynamoDB: dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = &e.DynamoDB }),
-		Tables:   m.copy.Tables,
+		Tables:   m.Copy.Tables,
 		S3:       s3.NewFromConfig(e.AWS(), func(o *s3.Options) { o.BaseEndpoint, o.UsePathStyle = &e.S3, true }),
 		Bucket:   e.Bucket,
 		Limits:   limits.Default(),
@@ -106,7 +107,7 @@ func (m *machine) deployment(e *engines.Engines) invariant.Deployment {
 }
 
 // close ends what open started, the last first.
-func (m *machine) close() error {
+func (m *Machine) close() error {
 	var failed []error
 	for _, end := range slices.Backward(m.endings) {
 		failed = append(failed, end())
