@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"vitrine/scripts/local/engines"
 	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/adapter/dynamo"
@@ -43,7 +41,7 @@ func TestOptions(t *testing.T) {
 func TestTheCommandCopiesAndVerifies(t *testing.T) {
 	data, to := t.TempDir(), filepath.Join(t.TempDir(), "copies")
 	e := expect.Value(engines.Start(context.Background(), engines.Options{Dir: data, Own: true}))(t)
-	client := dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = &e.DynamoDB })
+	client := e.DynamoDBClient()
 	expect.OK(t, dynamo.CreateTables(t.Context(), client, dynamo.Named("vitrine")), e.Close())
 	for _, step := range []struct {
 		args []string

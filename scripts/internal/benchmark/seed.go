@@ -17,11 +17,6 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// dynamodb is a client of the engine with the settings of our own.
-func (b *bench) dynamodb() *dynamodb.Client {
-	return dynamodb.NewFromConfig(b.engines.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = &b.engines.DynamoDB })
-}
-
 // field copies the items of one artifact: its gate, its revision and the files of that.
 type field struct {
 	client *dynamodb.Client
@@ -35,7 +30,7 @@ type item = map[string]types.AttributeValue
 
 // openField reads the items of an artifact as the store wrote them.
 func (b *bench) openField(ctx context.Context, a id.Artifact) (*field, error) {
-	f := &field{client: b.dynamodb(), table: dynamo.Named(b.tables).Core, grown: 1}
+	f := &field{client: b.engines.DynamoDBClient(), table: dynamo.Named(b.tables).Core, grown: 1}
 	out, err := f.client.Query(ctx, &dynamodb.QueryInput{
 		TableName:                 &f.table,
 		ConsistentRead:            aws.Bool(true),

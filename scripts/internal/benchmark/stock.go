@@ -107,7 +107,7 @@ func same(work operation) func(*maker) operation { return func(*maker) operation
 
 // openGate raises the gate as far as it goes and forgets what the gates have counted in this minute and the next.
 func (b *bench) openGate(ctx context.Context) error {
-	client, tables := b.dynamodb(), dynamo.Named(b.tables)
+	client, tables := b.engines.DynamoDBClient(), dynamo.Named(b.tables)
 	now := time.Now()
 	err := dynamo.New(client, tables).Workspaces.SetQuota(ctx, ephemeral.Quota{PerMinute: gateMost}, now)
 	for _, minute := range []time.Time{now, now.Add(time.Minute)} {

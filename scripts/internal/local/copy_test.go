@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"vitrine/scripts/testkit/engine"
 	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/platform/limits"
@@ -15,7 +13,7 @@ import (
 func TestTheStackWarnsOfAnOldCopy(t *testing.T) {
 	var said strings.Builder
 	l := &local{engines: engine.Shared(t), out: &said}
-	client := dynamodb.NewFromConfig(l.engines.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = &l.engines.DynamoDB })
+	client := l.engines.DynamoDBClient()
 	tables := dynamo.Named(tablePrefix)
 	if err := dynamo.CreateTables(t.Context(), client, tables); err != nil {
 		t.Fatal(err)

@@ -13,8 +13,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"vitrine/functions/assembly"
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/internal/restore/journal"
@@ -190,7 +188,7 @@ func (l *local) stay(ctx context.Context) error {
 
 // warnOfOldCopy prints when the data was last copied if that is too long ago. Data that was never copied gives no line.
 func (l *local) warnOfOldCopy(ctx context.Context) {
-	client := dynamodb.NewFromConfig(l.engines.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = &l.engines.DynamoDB })
+	client := l.engines.DynamoDBClient()
 	at, err := dynamo.New(client, dynamo.Named(tablePrefix)).Copies.Newest(ctx)
 	if err != nil || at.IsZero() || time.Since(at) <= limits.CopyAge {
 		return

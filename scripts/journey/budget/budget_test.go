@@ -75,7 +75,7 @@ func (b *budgetEnv) measure(d *harness.Env) {
 // backend returns access to the tables that is not metered.
 func (b *budgetEnv) backend() *harness.BackendEnv {
 	e := b.Options.Engines
-	client := dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = &e.DynamoDB })
+	client := e.DynamoDBClient()
 	return &harness.BackendEnv{
 		Env:    b.Env,
 		DB:     client,

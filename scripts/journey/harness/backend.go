@@ -39,8 +39,8 @@ func NewBackendEnv(t testing.TB, change ...func(*stack.Options)) *BackendEnv {
 	}}, change...)...)
 	e := p.Options.Engines
 	p.Tables = dynamo.Named(p.Options.Tables)
-	p.DB = dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = &e.DynamoDB })
-	p.S3 = s3.NewFromConfig(e.AWS(), func(o *s3.Options) { o.BaseEndpoint, o.UsePathStyle = &e.S3, true })
+	p.DB = e.DynamoDBClient()
+	p.S3 = e.S3Client()
 	return p
 }
 

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/adapter/chaos"
@@ -52,11 +50,7 @@ func NewClaimEnv(t testing.TB, change ...func(*stack.Options)) *ClaimEnv {
 func newClaimEnv(t testing.TB, of *FaultEnv) *ClaimEnv {
 	t.Helper()
 	s := &ClaimEnv{FaultEnv: of, JobFaults: chaos.For(t)}
-	cfg := s.Options.Engines.AWS()
-	cfg.APIOptions = append(cfg.APIOptions, s.JobFaults.Add)
-	s.Store = dynamo.New(dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {
-		o.BaseEndpoint = &s.Options.Engines.DynamoDB
-	}), s.Tables)
+	s.Store = dynamo.New(s.Options.Engines.DynamoDBClient(s.JobFaults.Add), s.Tables)
 	s.Migrator = &claim.Migrator{Store: s.Store.Claims, Now: s.Options.Now}
 	return s
 }

@@ -108,7 +108,7 @@ func send(t *testing.T, server *httptest.Server, signed *v4.PresignedHTTPRequest
 
 func wantStored(t *testing.T, e *engines.Engines, key string, want bool) {
 	t.Helper()
-	client := s3.NewFromConfig(e.AWS(), func(o *s3.Options) { o.BaseEndpoint, o.UsePathStyle = &e.S3, true })
+	client := e.S3Client()
 	_, err := client.HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: &e.Bucket, Key: &key})
 	if (err == nil) != want {
 		t.Errorf("object %q: %v, want it stored: %v", key, err, want)

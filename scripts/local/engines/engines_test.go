@@ -287,7 +287,7 @@ func start(t *testing.T, o Options) *Engines {
 }
 
 func database(e *Engines) *dynamodb.Client {
-	return dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = &e.DynamoDB })
+	return e.DynamoDBClient()
 }
 
 func createTable(t *testing.T, e *Engines, name string) {
@@ -319,7 +319,7 @@ func wantItem(t *testing.T, e *Engines, table, key string) {
 }
 
 func objects(e *Engines) *s3.Client {
-	return s3.NewFromConfig(e.AWS(), func(o *s3.Options) { o.BaseEndpoint, o.UsePathStyle = &e.S3, true })
+	return e.S3Client()
 }
 
 func putObject(t *testing.T, e *Engines, key, body string) {

@@ -25,9 +25,7 @@ func (e *Engines) useS3(ctx context.Context, endpoint string) error {
 	if err := answersAt(ctx, EnvS3, endpoint); err != nil {
 		return err
 	}
-	client := s3.NewFromConfig(e.AWS(), func(o *s3.Options) {
-		o.BaseEndpoint, o.UsePathStyle = &e.S3, true
-	})
+	client := e.S3Client()
 	_, err := client.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &e.Bucket})
 	if owned := (*types.BucketAlreadyOwnedByYou)(nil); err != nil && !errors.As(err, &owned) {
 		return fmt.Errorf("create bucket %s at %s: %w", e.Bucket, EnvS3, err)

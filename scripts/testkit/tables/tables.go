@@ -31,10 +31,7 @@ func New(t testing.TB, options ...func(*middleware.Stack) error) Tables {
 	t.Helper()
 	e := engine.Shared(t)
 	out := Tables{
-		DB: dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) {
-			o.BaseEndpoint = aws.String(e.DynamoDB)
-			o.APIOptions = append(o.APIOptions, options...)
-		}),
+		DB:    e.DynamoDBClient(options...),
 		Names: dynamo.Named("test-" + string(id.NewPublic())),
 	}
 	if err := dynamo.CreateTables(t.Context(), out.DB, out.Names); err != nil {

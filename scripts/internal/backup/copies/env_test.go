@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"vitrine/scripts/internal/backup/copies"
@@ -73,10 +72,6 @@ func (env *env) wantNothingUnfinished(t *testing.T) {
 	}
 }
 
-func bucketOf(e *engines.Engines) *s3.Client {
-	return s3.NewFromConfig(e.AWS(), func(o *s3.Options) { o.BaseEndpoint, o.UsePathStyle = &e.S3, true })
-}
-
 // restored is a deployment with the tables and objects of a copy, in engines of its own.
 func restored(t *testing.T, c copies.Copy) invariant.Deployment {
 	t.Helper()
@@ -85,9 +80,9 @@ func restored(t *testing.T, c copies.Copy) invariant.Deployment {
 	e := expect.Value(engines.Start(t.Context(), engines.Options{Dir: dir, Own: true}))(t)
 	t.Cleanup(func() { e.Close() })
 	d := invariant.Deployment{
-		DynamoDB: dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = &e.DynamoDB }),
+		DynamoDB: e.DynamoDBClient(),
 		Tables:   c.Tables,
-		S3:       bucketOf(e),
+		S3:       e.S3Client(),
 		Bucket:   e.Bucket,
 	}
 	d.Limits.Off = true

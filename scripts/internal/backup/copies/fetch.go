@@ -98,9 +98,7 @@ func (t *taking) place(key string) (string, error) {
 // fetchAll fetches objects from the bucket. It goes on where one is missing or damaged, so that the error names all of
 // them.
 func (t *taking) fetchAll(ctx context.Context, all []wanted) error {
-	client := s3.NewFromConfig(t.Engines.AWS(), func(o *s3.Options) {
-		o.BaseEndpoint, o.UsePathStyle = &t.Engines.S3, true
-	})
+	client := t.Engines.S3Client()
 	var mu sync.Mutex
 	var faults []error
 	done := 0

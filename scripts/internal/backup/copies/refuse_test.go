@@ -65,7 +65,7 @@ func TestAMissingObjectIsNamed(t *testing.T) {
 	both := d.take(t)
 	harness.DeleteArtifact(t, g, gone.ArtifactID)
 	remove := func(key string) {
-		_, err := bucketOf(d.options.Engines).DeleteObject(t.Context(),
+		_, err := d.options.Engines.S3Client().DeleteObject(t.Context(),
 			&s3.DeleteObjectInput{Bucket: &d.options.Engines.Bucket, Key: &key})
 		expect.OK(t, err, os.RemoveAll(both.Dir))
 	}

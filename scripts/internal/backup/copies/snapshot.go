@@ -48,9 +48,5 @@ func readTables(ctx context.Context, database, dir string, read func(*dynamodb.C
 		return fmt.Errorf("the copied tables cannot be opened: %w", err)
 	}
 	defer e.Kill()
-	return read(tablesOf(e))
-}
-
-func tablesOf(e *engines.Engines) *dynamodb.Client {
-	return dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = &e.DynamoDB })
+	return read(e.DynamoDBClient())
 }

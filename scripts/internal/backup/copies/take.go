@@ -80,7 +80,7 @@ func Take(ctx context.Context, o Options) (Copy, error) {
 
 // note stores in the living tables when they were copied, so that operators are told when that was long ago.
 func (t *taking) note(ctx context.Context) error {
-	err := dynamo.New(tablesOf(t.Engines), t.Tables).Copies.Record(ctx, t.At)
+	err := dynamo.New(t.Engines.DynamoDBClient(), t.Tables).Copies.Record(ctx, t.At)
 	if err != nil {
 		return fmt.Errorf("the copy is finished, but that it was made could not be stored: %w", err)
 	}

@@ -10,8 +10,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"vitrine/scripts/internal/backup/copies"
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/local/engines"
@@ -209,7 +207,7 @@ func TestTablesAreCopiedAfterACrash(t *testing.T) {
 	expect.OK(t, copies.Snapshot(t.Context(), d.options.Data, filepath.Join(to, "dynamodb.db")))
 	e := expect.Value(engines.Start(t.Context(), engines.Options{Dir: to, Own: true}))(t)
 	defer e.Close()
-	client := dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = &e.DynamoDB })
+	client := e.DynamoDBClient()
 	a, err := dynamo.New(client, d.options.Tables).Artifacts.Artifact(t.Context(), p.ArtifactID)
 	if err != nil || a == nil {
 		t.Errorf("the artifact is %v, %v", a, err)
@@ -219,7 +217,7 @@ func TestTablesAreCopiedAfterACrash(t *testing.T) {
 func TestTheTablesTellWhenTheyWereCopied(t *testing.T) {
 	d := newEnv(t)
 	c, e := d.take(t), d.options.Engines
-	client := dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = &e.DynamoDB })
+	client := e.DynamoDBClient()
 	at, err := dynamo.New(client, d.options.Tables).Copies.Newest(t.Context())
 	if err != nil || !at.Equal(c.At) {
 		t.Errorf("%v, %v, want %v", at, err, c.At)

@@ -33,7 +33,7 @@ type Bucket struct {
 
 // Local returns the bucket of the engines of this machine.
 func Local(e *engines.Engines) Bucket {
-	client := s3.NewFromConfig(e.AWS(), func(o *s3.Options) { o.BaseEndpoint, o.UsePathStyle = &e.S3, true })
+	client := e.S3Client()
 	return Bucket{Client: client, Name: e.Bucket}
 }
 

@@ -78,10 +78,7 @@ func (d *deployment) writeSettings(t *testing.T, s set) {
 // restore returns the restore that an operator runs.
 func (d *deployment) restore(at time.Time, change ...func(*Restore)) Restore {
 	e := d.Options.Engines
-	bucket := s3.NewFromConfig(e.AWS(), func(o *s3.Options) {
-		o.BaseEndpoint, o.UsePathStyle = &e.S3, true
-		o.APIOptions = append(o.APIOptions, d.bucket.add, d.faults.Add)
-	})
+	bucket := e.S3Client(d.bucket.add, d.faults.Add)
 	r := Restore{
 		Name:     d.name,
 		At:       at,

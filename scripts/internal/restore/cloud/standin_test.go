@@ -67,7 +67,7 @@ func newStandIn(t *testing.T, now func() time.Time) *standIn {
 	target := expect.Value(url.Parse(e.DynamoDB))(t)
 	s := &standIn{
 		t:        t,
-		engine:   dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = &e.DynamoDB }),
+		engine:   e.DynamoDBClient(),
 		pass:     httputil.NewSingleHostReverseProxy(target),
 		now:      now,
 		earliest: now().Add(-35 * 24 * time.Hour),

@@ -10,9 +10,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-
 	"vitrine/scripts/internal/restore/journal"
 	"vitrine/scripts/local/engines"
 	"vitrine/scripts/local/folder"
@@ -166,17 +163,11 @@ func (w *work) deployment(e *engines.Engines) invariant.Deployment {
 	numbers := limits.Default()
 	numbers.Off, numbers.Tiers = true, policy.Default(false).Tiers
 	return invariant.Deployment{
-		DynamoDB: dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) {
-			o.BaseEndpoint = &e.DynamoDB
-			o.APIOptions = append(o.APIOptions, w.Middleware...)
-		}),
-		S3: s3.NewFromConfig(e.AWS(), func(o *s3.Options) {
-			o.BaseEndpoint, o.UsePathStyle = &e.S3, true
-			o.APIOptions = append(o.APIOptions, w.Middleware...)
-		}),
-		Tables: w.tables(),
-		Bucket: e.Bucket,
-		Limits: numbers,
+		DynamoDB: e.DynamoDBClient(w.Middleware...),
+		S3:       e.S3Client(w.Middleware...),
+		Tables:   w.tables(),
+		Bucket:   e.Bucket,
+		Limits:   numbers,
 	}
 }
 

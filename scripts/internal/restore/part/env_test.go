@@ -163,12 +163,7 @@ func (e *env) pass(_ context.Context, d time.Duration) error {
 func (e *env) withFaults(t testing.TB) *chaos.Injector {
 	t.Helper()
 	faults := chaos.For(t)
-	cfg := e.Options.Engines.AWS()
-	cfg.APIOptions = append(cfg.APIOptions, faults.Add)
-	e.To.DynamoDB = dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.BaseEndpoint = &e.Options.Engines.DynamoDB })
-	e.To.S3 = s3.NewFromConfig(cfg, func(o *s3.Options) {
-		o.BaseEndpoint, o.UsePathStyle = &e.Options.Engines.S3, true
-	})
+	e.To.DynamoDB, e.To.S3 = e.Options.Engines.DynamoDBClient(faults.Add), e.Options.Engines.S3Client(faults.Add)
 	return faults
 }
 

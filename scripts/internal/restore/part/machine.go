@@ -10,9 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-
 	"vitrine/scripts/internal/backup/copies"
 	"vitrine/scripts/internal/restore/objects"
 	"vitrine/scripts/local/engines"
@@ -98,9 +95,9 @@ func (m *Machine) saved(ctx context.Context) (*engines.Engines, error) {
 
 func (m *Machine) deployment(e *engines.Engines) invariant.Deployment {
 	return invariant.Deployment{
-		DynamoDB: dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = &e.DynamoDB }),
+		DynamoDB: e.DynamoDBClient(),
 		Tables:   m.Copy.Tables,
-		S3:       s3.NewFromConfig(e.AWS(), func(o *s3.Options) { o.BaseEndpoint, o.UsePathStyle = &e.S3, true }),
+		S3:       e.S3Client(),
 		Bucket:   e.Bucket,
 		Limits:   limits.Default(),
 	}
