@@ -4,11 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"syscall"
 )
 
 // copyFile copies a file into a new one that only its owner may read, and describes it.
@@ -49,32 +47,6 @@ func describe(path string) (File, error) {
 	f.Size, err = io.Copy(sum, file)
 	f.SHA256 = hex.EncodeToString(sum.Sum(nil))
 	return f, err
-}
-
-// syncFolder makes what was created, linked and renamed in a folder last over a loss of power.
-func syncFolder(path string) error {
-	folder, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
-}
-
-// spareRoom is what has to stay free beside a copy, because a full disk stops the stack that shares it.
-const spareRoom = 200 << 20
-
-// haveRoom refuses to write need bytes into a folder whose disk has no room for them.
-func haveRoom(path string, need int64) error {
-	var disk syscall.Statfs_t
-	if err := syscall.Statfs(path, &disk); err != nil {
-		return fmt.Errorf("the free space of %s is unknown: %w", path, err)
-	}
-	free := int64(disk.Bavail) * int64(disk.Bsize)
-	if free < need+spareRoom {
-		return fmt.Errorf("only %d MB are free where %s is and %d MB are needed: make room, or copy to another disk",
-			free>>20, path, (need+spareRoom)>>20)
-	}
-	return nil
 }
 
 func megabytes(bytes int64) float64 { return float64(bytes) / (1 << 20) }

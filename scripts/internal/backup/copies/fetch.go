@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
+	"vitrine/scripts/local/folder"
 	"vitrine/shared/adapter/blob"
 	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/platform/async"
@@ -70,7 +71,7 @@ func (t *taking) fetch(ctx context.Context) error {
 		missing = append(missing, w)
 		t.bytes += w.Size
 	}
-	if err := haveRoom(t.partial, t.bytes); err != nil {
+	if err := folder.HaveRoom(t.partial, t.bytes); err != nil {
 		return err
 	}
 	t.say("copying  %d objects, %.1f MB, besides %d that the copy before has", len(missing), megabytes(t.bytes),

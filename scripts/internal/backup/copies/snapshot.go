@@ -3,6 +3,7 @@ package copies
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -32,15 +33,27 @@ func runSnapshot(ctx context.Context, files ...string) error {
 	return nil
 }
 
-// readTables gives a function the tables of a database. An engine opens a copy in a new folder inside dir, because it
-// writes to the file that it opens.
-func readTables(ctx context.Context, database, dir string, read func(*dynamodb.Client) error) (err error) {
-	scratch, err := os.MkdirTemp(dir, "tables-")
+// readTables gives a function the tables of a database. The file is copied into dir, because an engine writes to the
+// file that it opens.
+func readTables(ctx context.Context, database, dir string, read func(*dynamodb.Client) error) error {
+	fill := func(to string) error {
+		_, err := copyFile(database, filepath.Join(to, databaseName))
+		return err
+	}
+	return Scratch(ctx, dir, fill, func(e *engines.Engines) error { return read(e.DynamoDBClient()) })
+}
+
+// Scratch gives a function engines on a new folder in dir, which fill fills before and which goes afterwards. An empty
+// dir is that of temporary files.
+func Scratch(
+	ctx context.Context, dir string, fill func(folder string) error, use func(*engines.Engines) error,
+) (err error) {
+	scratch, err := os.MkdirTemp(dir, "vitrine-tables-")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(scratch)
-	if _, err := copyFile(database, filepath.Join(scratch, databaseName)); err != nil {
+	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
+	if err := fill(scratch); err != nil {
 		return err
 	}
 	e, err := engines.Start(ctx, engines.Options{Dir: scratch, Own: true, Log: io.Discard})
@@ -48,5 +61,5 @@ func readTables(ctx context.Context, database, dir string, read func(*dynamodb.C
 		return fmt.Errorf("the copied tables cannot be opened: %w", err)
 	}
 	defer e.Kill()
-	return read(e.DynamoDBClient())
+	return use(e)
 }

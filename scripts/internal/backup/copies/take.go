@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"vitrine/scripts/local/engines"
+	"vitrine/scripts/local/folder"
 	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/platform/contract"
 )
@@ -63,19 +64,29 @@ func Take(ctx context.Context, o Options) (Copy, error) {
 	if err != nil {
 		return Copy{}, err
 	}
-	defer unlock()
-	leave, err := t.reach(ctx)
-	if err != nil {
-		return Copy{}, err
+	if t.Engines != nil {
+		err = t.take(ctx)
+	} else {
+		err = Reach(ctx, t.Data, t.Base, func(e *engines.Engines, alone bool) error {
+			if alone {
+				t.say("started  engines on %s, because no stack runs there", t.Data)
+			}
+			t.Engines = e
+			return t.take(ctx)
+		})
 	}
-	err = t.make(ctx)
-	if err != nil && t.partial != "" {
-		err = errors.Join(err, os.RemoveAll(t.partial))
+	return t.Copy, errors.Join(err, unlock())
+}
+
+// take makes the copy, or leaves nothing of it.
+func (t *taking) take(ctx context.Context) error {
+	if err := t.make(ctx); err != nil {
+		if t.partial != "" {
+			err = errors.Join(err, os.RemoveAll(t.partial))
+		}
+		return err
 	}
-	if err == nil {
-		err = errors.Join(t.note(ctx), t.prune())
-	}
-	return t.Copy, errors.Join(err, leave())
+	return errors.Join(t.note(ctx), t.prune())
 }
 
 // note stores in the living tables when they were copied, so that operators are told when that was long ago.
@@ -121,22 +132,18 @@ func resolve(path string) (string, error) {
 }
 
 // lockFolder makes the folder of copies and locks it against other copies, until this process ends at the latest.
-func lockFolder(path string) (unlock func(), err error) {
+func lockFolder(path string) (unlock func() error, err error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, fmt.Errorf("the folder for copies cannot be made: %w", err)
 	}
-	file, err := os.OpenFile(filepath.Join(path, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("the folder for copies cannot be written: %w", err)
-	}
-	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
-		err = fmt.Errorf("another copy into %s is being made: wait until it ends", path)
+	lock, err := folder.Take(path, folder.User{PID: os.Getpid()})
+	if _, used := errors.AsType[*folder.InUseError](err); used {
+		return nil, fmt.Errorf("another copy into %s is being made: wait until it ends", path)
 	}
 	if err != nil {
-		return nil, errors.Join(err, file.Close())
+		return nil, err
 	}
-	return func() { file.Close() }, nil
+	return lock.Release, nil
 }
 
 // make makes the copy under the name of an unfinished one, and renames it once all of it is on the disk.
@@ -193,7 +200,7 @@ func (t *taking) copyDatabase(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := haveRoom(t.partial, 2*info.Size()); err != nil { // the copy, and one that an engine reads
+	if err := folder.HaveRoom(t.partial, 2*info.Size()); err != nil { // the copy, and one that an engine reads
 		return err
 	}
 	t.say("copying  the tables, %.1f MB", megabytes(info.Size()))
@@ -251,7 +258,7 @@ func (t *taking) finish(context.Context) error {
 	if err := os.Rename(t.partial, t.Dir); err != nil {
 		return err
 	}
-	if err := syncFolder(t.To); err != nil {
+	if err := folder.Sync(t.To); err != nil {
 		return err
 	}
 	t.say("done     %s with %d objects", t.Dir, len(t.Objects))

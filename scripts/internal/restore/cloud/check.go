@@ -4,12 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
+	"vitrine/scripts/internal/restore/repair"
 	"vitrine/scripts/testkit/invariant"
 )
 
@@ -54,27 +50,11 @@ func settledLater(breach error) bool {
 
 // sayEnding says what waking the jobs would end at once.
 func (w *work) sayEnding(ctx context.Context) error {
-	ending := 0
-	pages := dynamodb.NewScanPaginator(w.DynamoDB, &dynamodb.ScanInput{
-		TableName: &w.Set.Core,
-		Select:    types.SelectCount,
-		FilterExpression: aws.String("sk = :meta AND begins_with(pk, :a) AND #status = :live AND #exp < :now AND " +
-			"attribute_not_exists(pin_at)"),
-		ExpressionAttributeNames: map[string]string{"#status": "status", "#exp": "exp"},
-		ExpressionAttributeValues: map[string]types.AttributeValue{
-			":meta": &types.AttributeValueMemberS{Value: "META"},
-			":a":    &types.AttributeValueMemberS{Value: "A#"},
-			":live": &types.AttributeValueMemberS{Value: "active"},
-			":now":  &types.AttributeValueMemberN{Value: fmt.Sprint(w.Clock.Now().Truncate(time.Millisecond).UnixMilli())},
-		},
-	})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
-			return err
-		}
-		ending += int(page.Count)
+	c, err := repair.Count(ctx, w.deployment(w.Set), w.Clock.Now())
+	if err != nil {
+		return err
 	}
-	w.sayf("People are served. The jobs still sleep: %d artifacts end at once when open --expire wakes them.", ending)
+	w.sayf("People are served. The jobs still sleep: %d of %d live artifacts would end at once or lose their draft when "+
+		"open --expire wakes them.", c.Due, c.Live)
 	return nil
 }

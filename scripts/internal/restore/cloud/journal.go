@@ -1,7 +1,6 @@
 package cloud
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,11 +9,10 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 
-	"vitrine/scripts/internal/restore/files"
 	"vitrine/scripts/internal/restore/replay"
+	"vitrine/scripts/local/folder"
 )
 
 // journalFormat is raised when an older program could misread a journal.
@@ -54,14 +52,10 @@ func (j *journal) finish(step string) error {
 
 // save writes the journal so that a crash leaves the old one or the new one.
 func (j *journal) save() error {
-	text, err := json.MarshalIndent(j, "", "  ")
-	if err != nil {
-		return err
-	}
 	if err := os.MkdirAll(filepath.Dir(j.file), 0o700); err != nil {
 		return err
 	}
-	if err := files.Replace(j.file, bytes.NewReader(append(text, '\n'))); err != nil {
+	if err := folder.ReplaceJSON(j.file, j); err != nil {
 		return fmt.Errorf("the journal cannot be written, so nothing more is done: %w", err)
 	}
 	return nil
@@ -125,13 +119,12 @@ func (r Restore) locked(do func() error) error {
 	if err := os.MkdirAll(r.Folder, 0o700); err != nil {
 		return err
 	}
-	lock, err := os.OpenFile(filepath.Join(r.Folder, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	lock, err := folder.Take(r.Folder, folder.User{PID: os.Getpid()})
+	if _, used := errors.AsType[*folder.InUseError](err); used {
+		return fmt.Errorf("another process restores %s: wait until it has ended", r.Name)
+	}
 	if err != nil {
 		return err
 	}
-	defer lock.Close()
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return fmt.Errorf("another process restores %s: wait until it has ended", r.Name)
-	}
-	return do()
+	return errors.Join(do(), lock.Release())
 }

@@ -73,7 +73,7 @@ func TestARestoreBringsBackWhatAMistakeDeletedAndNothingElse(t *testing.T) {
 		}
 	}
 	expect.OK(t, l.restore(time.Time{}).Check(t.Context()), l.restore(time.Time{}).Open(t.Context(), false))
-	expect.Has(t, "open", l.out.String(), "0 artifacts end at once")
+	expect.Has(t, "open", l.out.String(), "0 of 1 live artifacts")
 	if l.account.rules[l.name+"-Jobs-EveryMinute"] || len(l.account.reserved) != 1 {
 		t.Errorf("opened, the deployment has %s", l.account.running())
 	}

@@ -3,7 +3,6 @@
 package journal
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,8 +12,8 @@ import (
 	"slices"
 	"time"
 
-	"vitrine/scripts/internal/restore/files"
 	"vitrine/scripts/internal/restore/replay"
+	"vitrine/scripts/local/folder"
 	"vitrine/shared/adapter/dynamo"
 )
 
@@ -75,13 +74,9 @@ func Read(folder string) (*Journal, error) {
 }
 
 // Write stores the journal. A crash leaves the old one or the new one.
-func (j *Journal) Write(folder string) error {
+func (j *Journal) Write(data string) error {
 	j.Format = format
-	text, err := json.MarshalIndent(j, "", "  ")
-	if err != nil {
-		return err
-	}
-	return files.Replace(filepath.Join(folder, File), bytes.NewReader(append(text, '\n')))
+	return folder.ReplaceJSON(filepath.Join(data, File), j)
 }
 
 // Ended reports whether a step has ended.

@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"vitrine/scripts/internal/restore/files"
+	"vitrine/scripts/local/folder"
 	"vitrine/shared/platform/keyring"
 )
 
@@ -27,14 +27,14 @@ func (w *work) copyDatabase(context.Context) error {
 }
 
 // copyTables copies the tables of the copy into a folder, which must have no engine yet.
-func (r Restore) copyTables(folder string) error {
+func (r Restore) copyTables(to string) error {
 	from, err := os.Open(r.From.Database())
 	if err != nil {
 		return fmt.Errorf("the tables of the copy cannot be read: %w: use another copy", err)
 	}
 	defer from.Close()
 	sum := sha256.New()
-	if err := files.Replace(filepath.Join(folder, databaseName), io.TeeReader(from, sum)); err != nil {
+	if err := folder.Replace(filepath.Join(to, databaseName), io.TeeReader(from, sum)); err != nil {
 		return err
 	}
 	if got := hex.EncodeToString(sum.Sum(nil)); got != r.From.DatabaseFile.SHA256 {
@@ -59,7 +59,7 @@ func (w *work) copyFiles(context.Context) error {
 				return err
 			}
 		}
-		if err := files.Replace(filepath.Join(w.Data, f.Name), bytes.NewReader(content)); err != nil {
+		if err := folder.Replace(filepath.Join(w.Data, f.Name), bytes.NewReader(content)); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"vitrine/scripts/internal/backup/copies"
 	"vitrine/scripts/internal/restore/journal"
+	"vitrine/scripts/internal/restore/repair"
 	"vitrine/scripts/internal/restore/replay"
 	"vitrine/scripts/local/folder"
 	"vitrine/scripts/testkit/invariant"
@@ -183,9 +184,9 @@ func (r Restore) Open(ctx context.Context, expire bool) error {
 	}
 	w := &work{Restore: r, journal: j}
 	return w.withTables(ctx, r.Data, func(set invariant.Deployment) error {
-		c, err := count(ctx, set, r.Now())
+		c, err := repair.Count(ctx, set, r.Now())
 		if err == nil {
-			w.say("due      %d of %d live artifacts would end at once or lose their draft; nothing was changed", c.due, c.live)
+			w.say("due      %d of %d live artifacts would end at once or lose their draft; nothing was changed", c.Due, c.Live)
 			w.say("next     scripts/restore open --expire --data %s", r.Data)
 		}
 		return err

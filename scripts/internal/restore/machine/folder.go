@@ -193,26 +193,11 @@ func (w *work) close() error {
 	return errors.Join(errs...)
 }
 
-// spareRoom is what has to stay free, because a full disk stops a stack.
-const spareRoom = 200 << 20
-
 // haveRoom refuses a disk without room for the copy, and for the tables as they are while they change.
 func (r Restore) haveRoom() error {
-	need := 2 * r.From.DatabaseFile.Size
-	for _, o := range r.From.Objects {
-		need += o.Size
-	}
-	above := r.Data
-	for _, err := os.Stat(above); errors.Is(err, fs.ErrNotExist); _, err = os.Stat(above) {
-		above = filepath.Dir(above)
-	}
-	var disk syscall.Statfs_t
-	if err := syscall.Statfs(above, &disk); err != nil {
-		return fmt.Errorf("the free space of %s is unknown: %w", above, err)
-	}
-	if free := int64(disk.Bavail) * int64(disk.Bsize); free < need+spareRoom {
-		return fmt.Errorf("only %d MB are free where %s is and %d MB are needed: make room, or choose another disk with "+
-			"--data", free>>20, r.Data, (need+spareRoom)>>20)
+	err := folder.HaveRoom(r.Data, 2*r.From.DatabaseFile.Size+bytesOf(r.From.Objects))
+	if err != nil {
+		return fmt.Errorf("%w with --data", err)
 	}
 	return nil
 }

@@ -78,33 +78,14 @@ func (w *work) withTables(ctx context.Context, data string, read func(invariant.
 	if _, err := engines.BuildSnapshot(ctx, w.Out); err != nil {
 		return err
 	}
-	return withScratch(func(scratch string) error {
-		if err := copies.Snapshot(ctx, data, filepath.Join(scratch, databaseName)); ctx.Err() != nil {
-			return ctx.Err()
-		} else if err != nil {
+	snapshot := func(scratch string) error {
+		err := copies.Snapshot(ctx, data, filepath.Join(scratch, databaseName))
+		if err != nil && ctx.Err() == nil {
 			return &lostError{fmt.Sprintf("the tables in %s cannot be read (%v)", data, err)}
 		}
-		return w.withEngines(ctx, scratch, read)
-	})
-}
-
-// withScratch gives a function a folder that goes afterwards.
-func withScratch(use func(folder string) error) error {
-	folder, err := os.MkdirTemp("", "vitrine-restore-")
-	if err != nil {
-		return err
+		return errors.Join(ctx.Err(), err)
 	}
-	return errors.Join(use(folder), os.RemoveAll(folder))
-}
-
-// withEngines gives a function the tables in a folder.
-func (w *work) withEngines(ctx context.Context, folder string, use func(invariant.Deployment) error) error {
-	e, err := engines.Start(ctx, engines.Options{Dir: folder, Own: true})
-	if err != nil {
-		return err
-	}
-	defer e.Kill()
-	return use(w.deployment(e))
+	return copies.Scratch(ctx, "", snapshot, func(e *engines.Engines) error { return read(w.deployment(e)) })
 }
 
 // complete returns why the tables do not tell the events, and an error if they are those of another program.

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"strings"
 	"time"
 
+	"vitrine/scripts/internal/backup/copies"
+	"vitrine/scripts/internal/restore/repair"
 	"vitrine/scripts/internal/restore/replay"
+	"vitrine/scripts/local/engines"
 	"vitrine/scripts/testkit/invariant"
 )
 
@@ -35,17 +37,12 @@ func (r Restore) Plan(ctx context.Context) error {
 		}
 	}
 	w := &work{Restore: r}
-	return withScratch(func(scratch string) error {
-		if err := r.copyTables(scratch); err != nil {
-			return err
-		}
-		return w.withEngines(ctx, scratch, func(copied invariant.Deployment) error { return w.print(ctx, copied) })
-	})
+	return copies.Scratch(ctx, "", r.copyTables, func(e *engines.Engines) error { return w.print(ctx, w.deployment(e)) })
 }
 
 // print prints the plan. copied is the set of the copy.
 func (w *work) print(ctx context.Context, copied invariant.Deployment) error {
-	c, err := count(ctx, copied, w.Now())
+	c, err := repair.Count(ctx, copied, w.Now())
 	if err != nil {
 		return err
 	}
@@ -60,7 +57,7 @@ func (w *work) print(ctx context.Context, copied invariant.Deployment) error {
 	w.say("copy     %s, made by version %s", w.From.Dir, w.From.Version)
 	w.say("instant  %s, %s ago: what was written since is lost, except what is done again below", stamp(w.From.At),
 		age(w.Now().Sub(w.From.At)))
-	w.say("holds    %d live artifacts in %d workspaces, %d objects with %s, tables of %s", c.live, c.workspaces,
+	w.say("holds    %d live artifacts in %d workspaces, %d objects with %s, tables of %s", c.Live, c.Workspaces,
 		len(w.From.Objects), size(bytesOf(w.From.Objects)), size(w.From.DatabaseFile.Size))
 	if past.gap == "" {
 		w.say("living   %s: %d events since the instant", w.Living, past.count(w.instant()))
@@ -71,8 +68,8 @@ func (w *work) print(ctx context.Context, copied invariant.Deployment) error {
 	}
 	plan.Print(w.Out)
 	w.say("ends     %d sessions, %d sign-ins under way, %d consents, %d grants and codes of apps: people sign in again",
-		c.of["SES#"], c.of["LTX#"], c.of["OAR#"], c.of["CRED#"])
-	w.say("due      %d artifacts and drafts are past their end: they stay until `scripts/restore open --expire`", c.due)
+		c.Of["SES"], c.Of["LTX"], c.Of["OAR"], c.Of["CRED"])
+	w.say("due      %d artifacts and drafts are past their end: they stay until `scripts/restore open --expire`", c.Due)
 	w.say("rings    of %s", w.ringsFrom())
 	w.say("takes    about %s; %s stays as it is", w.duration(), w.Living)
 	if past.gap != "" {
@@ -115,34 +112,4 @@ func age(d time.Duration) string {
 		return fmt.Sprintf("%d min", minutes)
 	}
 	return fmt.Sprintf("%d h %d min", minutes/60, minutes%60)
-}
-
-// counts are what a set of tables holds.
-type counts struct {
-	workspaces, live int
-	due              int            // artifacts that would end at once, and drafts
-	of               map[string]int // items, by the prefix of their keys
-}
-
-// count reads table core.
-func count(ctx context.Context, set invariant.Deployment, now time.Time) (counts, error) {
-	c := counts{of: map[string]int{}}
-	for i, err := range set.Rows().Scan(ctx, set.Tables.Core) {
-		if err != nil {
-			return c, err
-		}
-		kind, _, _ := strings.Cut(i.Text("pk"), "#")
-		c.of[kind+"#"]++
-		switch {
-		case kind == "W" && i.Text("sk") == "META":
-			c.workspaces++
-		case kind == "A" && i.Text("sk") == "META" && i.Text("status") == "active":
-			c.live++
-		}
-		// an artifact is queued at its end or at that of its draft, whichever comes first
-		if strings.HasPrefix(i.Text("g2p"), "DUE#ARTIFACT#") && i.Text("g2s") <= fmt.Sprintf("%013d", now.UnixMilli()) {
-			c.due++
-		}
-	}
-	return c, nil
 }

@@ -3,7 +3,6 @@ package part
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 
 	"vitrine/shared/platform/id"
@@ -36,16 +35,6 @@ func (p *Part) Name(kind, text string) (err error) {
 			text, kind)
 	}
 	return nil
-}
-
-// OnMachine puts the part back on one machine.
-func (p Part) OnMachine(ctx context.Context, m Machine) (err error) {
-	defer func() { err = errors.Join(err, m.close()) }()
-	r, err := m.open(ctx)
-	if err != nil {
-		return err
-	}
-	return p.PutBack(ctx, r)
 }
 
 // PutBack puts the part back, or says what that would do.

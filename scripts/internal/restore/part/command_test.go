@@ -3,6 +3,7 @@ package part
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,11 +48,15 @@ func stopped(t *testing.T) (data string, c copies.Copy, p contract.Published) {
 func state(t *testing.T, data string, c copies.Copy, p contract.Published) artifact.Status {
 	t.Helper()
 	m := Machine{Data: data, Copy: c}
-	living, _, err := m.living(ctx)
-	harness.NoError(t, err)
-	a := harness.Must(Restore{To: m.deployment(living)}.to().Artifacts.Artifact(ctx, p.ArtifactID))(t)
-	harness.NoError(t, m.close())
-	return a.Status
+	var is artifact.Status
+	harness.NoError(t, copies.Reach(ctx, data, 0, func(e *engines.Engines, _ bool) error {
+		a, err := Restore{To: m.deployment(e)}.to().Artifacts.Artifact(ctx, p.ArtifactID)
+		if err == nil {
+			is = a.Status
+		}
+		return err
+	}))
+	return is
 }
 
 func TestTheCommandPutsBackWhereNoStackRuns(t *testing.T) {
@@ -78,12 +83,18 @@ func TestTheCommandPutsBackWhereNoStackRuns(t *testing.T) {
 func TestTheCommandUsesTheEnginesOfTheStackThatRuns(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
-	for base, want := range map[int]string{0: "does not tell its ports", 21_000: "http://127.0.0.1:21011"} {
+	for base, want := range map[int]string{0: "does not tell its ports", 21_000: "http://127.0.0.1:21011 alone: false"} {
 		lock := harness.Must(folder.Take(data, folder.User{PID: os.Getpid(), Base: base}))(t)
-		m := Machine{Data: data}
-		e, alone, err := m.living(ctx)
-		if err != nil && !strings.Contains(err.Error(), want) || err == nil && (e.DynamoDB != want || alone) {
-			t.Errorf("%v, %v, want %s", e, err, want)
+		said := ""
+		err := copies.Reach(ctx, data, 0, func(e *engines.Engines, alone bool) error {
+			said = fmt.Sprint(e.DynamoDB, " alone: ", alone)
+			return nil
+		})
+		if err != nil {
+			said = err.Error()
+		}
+		if !strings.Contains(said, want) {
+			t.Errorf("%s, want %s", said, want)
 		}
 		harness.NoError(t, lock.Release())
 	}

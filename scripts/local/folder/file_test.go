@@ -1,4 +1,4 @@
-package copies
+package folder
 
 import (
 	"math"
@@ -9,6 +9,6 @@ import (
 
 func TestADiskWithoutRoomIsRefused(t *testing.T) {
 	dir := t.TempDir()
-	expect.OK(t, haveRoom(dir, 0))
-	expect.Error(t, haveRoom(dir, math.MaxInt64/2), dir, "make room", "another disk")
+	expect.OK(t, HaveRoom(dir, 0))
+	expect.Error(t, HaveRoom(dir, math.MaxInt64/2), dir, "make room", "another disk")
 }
