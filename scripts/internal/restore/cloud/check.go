@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"vitrine/scripts/internal/restore/repair"
 	"vitrine/scripts/testkit/invariant"
@@ -20,7 +22,7 @@ func (r Restore) Check(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		for _, key := range lost {
+		for _, key := range slices.Sorted(maps.Keys(lost)) {
 			w.sayf("I1: the bytes of %s are lost", key)
 		}
 		faults, strays := len(lost), 0

@@ -20,29 +20,21 @@ func (w *work) fill(ctx context.Context) error {
 	if w.Files == nil {
 		return errors.New("say again where the files come from, with --files")
 	}
-	needed, err := w.needed(ctx)
+	_, lost, err := w.examine(ctx)
 	if err != nil {
 		return err
 	}
 	var absent []marker
-	for home, files := range needed {
-		there, err := w.histories(ctx, home)
-		if err != nil {
-			return err
-		}
-		for key, f := range files {
-			if h, known := there[key]; !known || h.size != f.Size {
-				absent = append(absent, marker{Key: key})
-			}
-		}
+	for key := range lost {
+		absent = append(absent, marker{Key: key})
 	}
 	if err := w.note(absent); err != nil {
 		return err
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(uploads)
-	for _, m := range absent {
-		group.Go(func() error { return w.put(ctx, m.Key, needed[homeOf(m.Key)][m.Key]) })
+	for key, want := range lost {
+		group.Go(func() error { return w.put(ctx, key, want) })
 	}
 	return group.Wait()
 }

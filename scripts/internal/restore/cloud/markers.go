@@ -9,6 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+
+	"vitrine/shared/publishing/tree"
 )
 
 // mostKeys is how many objects one request deletes at most.
@@ -20,13 +22,14 @@ type marker struct{ Key, Version string }
 // homeOf returns the workspace below which a file lies.
 func homeOf(key string) string { return strings.Split(key, "/")[1] }
 
-// examine returns the delete markers that hide files which the restored set needs, and the keys of those whose bytes
-// are in the bucket no more.
-func (w *work) examine(ctx context.Context) (hidden []marker, lost []string, err error) {
+// examine returns the delete markers that hide files which the restored set needs, and by key those whose bytes are in
+// the bucket no more.
+func (w *work) examine(ctx context.Context) (hidden []marker, lost map[string]tree.Content, err error) {
 	needed, err := w.needed(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
+	lost = map[string]tree.Content{}
 	for home, files := range needed {
 		histories, err := w.histories(ctx, home)
 		if err != nil {
@@ -35,13 +38,12 @@ func (w *work) examine(ctx context.Context) (hidden []marker, lost []string, err
 		for key, f := range files {
 			switch h, known := histories[key]; {
 			case !known || h.size != f.Size:
-				lost = append(lost, key)
+				lost[key] = f
 			case h.marker != "":
 				hidden = append(hidden, marker{key, h.marker})
 			}
 		}
 	}
-	slices.Sort(lost)
 	return hidden, lost, nil
 }
 

@@ -65,6 +65,9 @@ func (w *work) print(ctx context.Context, copied invariant.Deployment) error {
 		w.say("gap      %s: nobody knows what was deleted or revoked since. `run` ends all keys, grants, sessions and agents, "+
 			"and closes all links and public views. What was deleted is there again, and the addresses of its files open it",
 			past.gap)
+		if err := w.report(replay.ListGap(ctx, copied, w.Now())); err != nil {
+			return err
+		}
 	}
 	plan.Print(w.Out)
 	w.say("ends     %d sessions, %d sign-ins under way, %d consents, %d grants and codes of apps: people sign in again",

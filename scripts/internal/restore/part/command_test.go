@@ -3,8 +3,6 @@ package part
 import (
 	"bytes"
 	"context"
-	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,7 +12,6 @@ import (
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/local/engines"
-	"vitrine/scripts/local/folder"
 	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/publishing/artifact"
@@ -77,25 +74,5 @@ func TestTheCommandPutsBackWhereNoStackRuns(t *testing.T) {
 		if is := state(t, data, c, p); is != tt.want || !strings.Contains(out.String(), tt.says) {
 			t.Errorf("it is %s, want %s, and says %s", is, tt.want, out.String())
 		}
-	}
-}
-
-func TestTheCommandUsesTheEnginesOfTheStackThatRuns(t *testing.T) {
-	t.Parallel()
-	data := t.TempDir()
-	for base, want := range map[int]string{0: "does not tell its ports", 21_000: "http://127.0.0.1:21011 alone: false"} {
-		lock := harness.Must(folder.Take(data, folder.User{PID: os.Getpid(), Base: base}))(t)
-		said := ""
-		err := copies.Reach(ctx, data, 0, func(e *engines.Engines, alone bool) error {
-			said = fmt.Sprint(e.DynamoDB, " alone: ", alone)
-			return nil
-		})
-		if err != nil {
-			said = err.Error()
-		}
-		if !strings.Contains(said, want) {
-			t.Errorf("%s, want %s", said, want)
-		}
-		harness.NoError(t, lock.Release())
 	}
 }
