@@ -54,7 +54,7 @@ type taking struct {
 // Take makes a copy of a data folder. Stacks may run and write meanwhile: tables are copied as of one instant, then the
 // objects that they name, which outlive that instant by a day. An interrupted copy is no copy, and the next Take
 // removes what is left of it.
-func Take(ctx context.Context, o Options) (Copy, error) {
+func Take(ctx context.Context, o Options) (_ Copy, err error) {
 	o.Tables = cmp.Or(o.Tables, localTables)
 	t := &taking{Options: o}
 	if err := t.checkFolders(); err != nil {
@@ -64,18 +64,19 @@ func Take(ctx context.Context, o Options) (Copy, error) {
 	if err != nil {
 		return Copy{}, err
 	}
+	defer func() { err = errors.Join(err, unlock()) }()
 	if t.Engines != nil {
 		err = t.take(ctx)
-	} else {
-		err = Reach(ctx, t.Data, t.Base, func(e *engines.Engines, alone bool) error {
-			if alone {
-				t.say("started  engines on %s, because no stack runs there", t.Data)
-			}
-			t.Engines = e
-			return t.take(ctx)
-		})
+		return t.Copy, err
 	}
-	return t.Copy, errors.Join(err, unlock())
+	err = Reach(ctx, t.Data, t.Base, func(e *engines.Engines, alone bool) error {
+		if alone {
+			t.say("started  engines on %s, because no stack runs there", t.Data)
+		}
+		t.Engines = e
+		return t.take(ctx)
+	})
+	return t.Copy, err
 }
 
 // take makes the copy, or leaves nothing of it.
