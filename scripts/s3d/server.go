@@ -51,7 +51,8 @@ func serve(ended <-chan struct{}, o options) error {
 		return err
 	}
 	o.dir = dir
-	server, err := newServer(o)
+	under := &requests{}
+	server, err := newServer(o, under)
 	if err != nil {
 		return err
 	}
@@ -63,17 +64,18 @@ func serve(ended <-chan struct{}, o options) error {
 	case err := <-failed:
 		return err
 	case <-stop:
-		return server.ShutDown()
+		return under.end(server.ShutDown)
 	case <-ended:
+		err := under.end(server.ShutDown)
 		if o.temporary {
-			return errors.Join(server.ShutDown(), os.RemoveAll(o.dir))
+			err = errors.Join(err, os.RemoveAll(o.dir))
 		}
-		return server.ShutDown()
+		return err
 	}
 }
 
 // newServer puts the corrected backend under versitygw's API.
-func newServer(o options) (*s3api.S3ApiServer, error) {
+func newServer(o options, under *requests) (*s3api.S3ApiServer, error) {
 	backend, err := openBackend(o.dir)
 	if err != nil {
 		return nil, err
@@ -93,6 +95,7 @@ func newServer(o options) (*s3api.S3ApiServer, error) {
 		s3api.WithKeepAlive(),
 		s3api.WithHealth("/healthz"),
 		s3api.WithHostStyle(o.domain),
+		s3api.WithMiddleware("/", under.count),
 		s3api.WithMiddleware("/", drain),
 		s3api.WithConcurrencyLimiter(maxConnections, maxConnections),
 		s3api.WithMpMaxParts(maxParts),
