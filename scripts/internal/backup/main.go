@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"vitrine/scripts/internal/arguments"
 	"vitrine/scripts/internal/backup/copies"
 	"vitrine/scripts/local/engines"
 )
@@ -33,7 +34,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return 0
-	case !errors.Is(err, errUsage):
+	case !errors.Is(err, arguments.ErrUsage):
 		fmt.Fprintln(stderr, err)
 	}
 	return 1
@@ -45,10 +46,7 @@ type options struct {
 	verify bool
 }
 
-// errUsage stands for a message that the flag package has printed already.
-var errUsage = errors.New("usage")
-
-// parse reads the command line. Its errors are flag.ErrHelp, errUsage, or one sentence for people.
+// parse reads the command line. Its errors are flag.ErrHelp, arguments.ErrUsage, or one sentence for people.
 func parse(args []string, stderr io.Writer) (o options, err error) {
 	o.take.Now = time.Now
 	flags := flag.NewFlagSet("scripts/backup", flag.ContinueOnError)
@@ -62,7 +60,7 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	flags.IntVar(&o.take.Base, "ports", 0, "`BASE` of the ports of the stack on the data (default: what the stack says)")
 	flags.IntVar(&o.take.Keep, "keep", 0, "remove the oldest copies once there are more than `N` (default: keep all)")
 	flags.BoolVar(&o.verify, "verify", false, "make no copy; read the newest one in DIR through, or DIR if it is a copy")
-	words, err := positional(flags, args)
+	words, err := arguments.Parse(flags, args)
 	switch {
 	case err != nil:
 		return o, err
@@ -78,21 +76,6 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	root, err := engines.Root()
 	o.take.Data = filepath.Join(root, ".vitrine")
 	return o, err
-}
-
-// positional parses flags before, between and after other words, and returns those.
-func positional(flags *flag.FlagSet, args []string) (words []string, err error) {
-	for rest := args; ; {
-		if err := flags.Parse(rest); errors.Is(err, flag.ErrHelp) {
-			return nil, err
-		} else if err != nil {
-			return nil, errUsage
-		}
-		if flags.NArg() == 0 {
-			return words, nil
-		}
-		words, rest = append(words, flags.Arg(0)), flags.Args()[1:]
-	}
 }
 
 func (o options) do(ctx context.Context) error {

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"vitrine/scripts/internal/arguments"
 	"vitrine/scripts/internal/backup/copies"
 	"vitrine/scripts/internal/restore/part"
 )
@@ -37,7 +38,7 @@ func run(ctx context.Context, args []string, t tool) int {
 		return 0
 	case ctx.Err() != nil:
 		fmt.Fprintln(t.complaints, "stopped: give the same command again, it goes on")
-	case !errors.Is(err, errUsage):
+	case !errors.Is(err, arguments.ErrUsage):
 		fmt.Fprintln(t.complaints, err)
 	}
 	return 1

@@ -6,8 +6,10 @@ import (
 	"flag"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
+	"vitrine/scripts/internal/arguments"
 	"vitrine/scripts/internal/backup/copies"
 	"vitrine/scripts/internal/restore/machine"
 	"vitrine/scripts/internal/restore/part"
@@ -44,9 +46,6 @@ In AWS:
 The forms with an ID put back what was deleted since then, while everything else goes on.
 `
 
-// errUsage stands for a message that the flag package has printed already.
-var errUsage = errors.New("usage")
-
 // flags returns the flags, which set the options.
 func (o *options) flags() *flag.FlagSet {
 	flags := flag.NewFlagSet("scripts/restore", flag.ContinueOnError)
@@ -73,10 +72,13 @@ func (o *options) flags() *flag.FlagSet {
 	return flags
 }
 
-// parse reads the command line. Its errors are flag.ErrHelp, errUsage, or one sentence for people.
+// parse reads the command line. Its errors are flag.ErrHelp, arguments.ErrUsage, or one sentence for people.
 func parse(args []string, t tool) (options, error) {
 	o := options{tool: t}
-	words, err := o.read(args)
+	if n := slices.Index(args, "--"); n >= 0 {
+		args, o.words = args[:n], args[n+1:]
+	}
+	words, err := arguments.Parse(o.flags(), args)
 	if err != nil {
 		return o, err
 	}
@@ -101,28 +103,6 @@ func parse(args []string, t tool) (options, error) {
 		o.name = words[0]
 	}
 	return o, o.check(commands[o.command])
-}
-
-// read parses flags wherever they stand, keeps the words after --, and returns the others.
-func (o *options) read(args []string) (words []string, err error) {
-	for n, arg := range args {
-		if arg == "--" {
-			args, o.words = args[:n], args[n+1:]
-			break
-		}
-	}
-	flags := o.flags()
-	for {
-		if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
-			return nil, err
-		} else if err != nil {
-			return nil, errUsage
-		}
-		if flags.NArg() == 0 {
-			return words, nil
-		}
-		words, args = append(words, flags.Arg(0)), flags.Args()[1:]
-	}
 }
 
 // check refuses options that do not belong to the command, and those that are missing.

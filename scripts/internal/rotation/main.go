@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"time"
 
+	"vitrine/scripts/internal/arguments"
 	"vitrine/shared/platform/keyring"
 )
 
@@ -35,7 +36,7 @@ func run(ctx context.Context, args []string, t tool) int {
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return 0
-	case !errors.Is(err, errUsage):
+	case !errors.Is(err, arguments.ErrUsage):
 		fmt.Fprintln(t.complaints, explain(err, o, t.now()))
 	}
 	return 1

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"vitrine/scripts/internal/arguments"
 	"vitrine/scripts/local/engines"
 	"vitrine/shared/platform/keyring"
 )
@@ -21,12 +22,9 @@ type options struct {
 	urgency      keyring.Urgency
 }
 
-// errUsage stands for a message that the flag package has printed already.
-var errUsage = errors.New("usage")
-
 var steps = []string{"stage", "flip", "drop", "status"}
 
-// parse reads the command line. Its errors are flag.ErrHelp, errUsage, or one sentence for people.
+// parse reads the command line. Its errors are flag.ErrHelp, arguments.ErrUsage, or one sentence for people.
 func parse(args []string, complaints io.Writer) (o options, err error) {
 	flags := flag.NewFlagSet("scripts/rotate", flag.ContinueOnError)
 	flags.SetOutput(complaints)
@@ -39,17 +37,9 @@ func parse(args []string, complaints io.Writer) (o options, err error) {
 	flags.StringVar(&o.secret, "secret", "", "`ARN` of the ring's secret in AWS Secrets Manager")
 	emergency := flags.Bool("emergency", false, "wait for nothing: a key is known to others, and what it signed may end")
 	unused := flags.Bool("confirm-unused", false, "drop keys whose signatures have no end: you know that none is in use")
-	var words []string
-	for rest := args; ; {
-		if err := flags.Parse(rest); errors.Is(err, flag.ErrHelp) {
-			return o, err
-		} else if err != nil {
-			return o, errUsage
-		}
-		if flags.NArg() == 0 {
-			break
-		}
-		words, rest = append(words, flags.Arg(0)), flags.Args()[1:]
+	words, err := arguments.Parse(flags, args)
+	if err != nil {
+		return o, err
 	}
 	if o.step, o.ring, err = named(words); err != nil {
 		return o, err
