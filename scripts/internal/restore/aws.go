@@ -24,6 +24,7 @@ import (
 	"vitrine/scripts/testkit/invariant"
 	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/policy"
 )
 
 // deploymentName is how scripts/deploy lets a deployment be called. Names of files are made of it.
@@ -60,7 +61,7 @@ func (o options) cloud(ctx context.Context) (cloud.Restore, error) {
 		OwnS3:    s3.NewFromConfig(cfg),
 		Commands: cloud.Programs{Root: root, Out: o.complaints},
 		Clock:    cloud.Clock{Now: o.now, Wait: async.Sleep},
-		Limits:   limits.Default(),
+		Limits:   limitsIn(root),
 		Out:      o.out,
 	}
 	role, err := r.RecoveryRole()
@@ -77,6 +78,26 @@ func (o options) cloud(ctx context.Context) (cloud.Restore, error) {
 	}
 	r.Files, err = o.source(ctx, cfg, r.Commands)
 	return r, err
+}
+
+// limitsIn returns the limits of a deployment by its options: those of its policy, whose path counts from the repository
+// as for scripts/deploy.
+func limitsIn(root string) func(options map[string]string) (limits.Limits, error) {
+	return func(options map[string]string) (limits.Limits, error) {
+		numbers, sells := limits.Default(), options["stripe-key"] != ""
+		p := policy.Default(sells)
+		if file := options["policy"]; file != "" {
+			if !filepath.IsAbs(file) {
+				file = filepath.Join(root, file)
+			}
+			var err error
+			if p, err = policy.Load(file, policy.Deployment{Billing: sells}); err != nil {
+				return numbers, fmt.Errorf("the policy of the deployment cannot be read: %w", err)
+			}
+		}
+		numbers.Tiers = p.Tiers
+		return numbers, nil
+	}
 }
 
 // putBackInAWS brings an artifact or a workspace of a deployment in AWS back, while it serves.

@@ -6,7 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/internal/backup/copies"
+	"vitrine/scripts/testkit/disk"
 	"vitrine/scripts/testkit/expect"
+	"vitrine/shared/platform/limits"
 )
 
 func TestWhatCannotBeADeploymentIsRefused(t *testing.T) {
@@ -39,5 +42,32 @@ func TestWhatCannotBeADeploymentIsRefused(t *testing.T) {
 				t.Errorf("ended with %d and said %s", code, out.String())
 			}
 		})
+	}
+}
+
+func TestTheLimitsOfADeploymentAreThoseOfItsPolicy(t *testing.T) {
+	root := t.TempDir()
+	disk.Write(t, root, map[string]string{
+		"owner.json":  `{"members": {"pinned_artifacts": 7}}`,
+		"broken.json": `{"members": {"pinned_artifacts": "many"}}`,
+	})
+	for name, tt := range map[string]struct {
+		options map[string]string
+		pins    int
+	}{
+		"where no plan is sold": {nil, limits.MaxPins},
+		"where plans are sold":  {map[string]string{"stripe-key": "arn"}, limits.Default().Tiers[limits.Free].LiveArtifacts},
+		"of the owner":          {map[string]string{"policy": "owner.json"}, 7},
+	} {
+		got := expect.Value(limitsIn(root)(tt.options))(t)
+		if n := got.Tiers[limits.Free].LiveArtifacts; n != tt.pins {
+			t.Errorf("%s members pin %d, want %d", name, n, tt.pins)
+		}
+	}
+	_, err := limitsIn(root)(map[string]string{"policy": "broken.json"})
+	expect.Error(t, err, "the policy of the deployment", "pinned_artifacts")
+	kept := copies.Limits(filepath.Join(root, "none"), filepath.Join(root, "owner.json"))
+	if n := kept.Tiers[limits.Free].LiveArtifacts; n != 7 || !kept.Off {
+		t.Errorf("members of one machine pin %d, want 7", n)
 	}
 }

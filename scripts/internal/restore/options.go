@@ -42,7 +42,7 @@ In AWS:
     [-- -c NAME=VALUE …]
   scripts/restore check|switch|abandon NAME
   scripts/restore open NAME [--expire]
-  scripts/restore artifact|workspace ID NAME --at TIME [--plan]
+  scripts/restore artifact|workspace ID NAME --at TIME [--plan] [-- -c NAME=VALUE …]
 The forms with an ID put back what was deleted since then, while everything else goes on.
 `
 
@@ -113,7 +113,7 @@ func (o options) check(c command) error {
 		return fmt.Errorf("%s names a deployment in AWS, and --from, --data, --living and --ports are for one machine", o.name)
 	case !aws && (!o.at.IsZero() || len(o.words) > 0 || o.bucket+o.files != ""):
 		return errors.New("--at, --bucket, --files and words after -- are for AWS: name the deployment")
-	case c.small && (o.living+o.except+o.bucket+o.files != "" || o.expire || len(o.words) > 0):
+	case c.small && (o.living+o.except+o.bucket+o.files != "" || o.expire):
 		return fmt.Errorf("%s takes --from, --data, --ports and --plan, or in AWS --at and --plan", o.command)
 	case !c.small && (o.base != 0 || o.part.Plan):
 		return errors.New("--ports and --plan are for artifact and workspace")

@@ -215,7 +215,7 @@ func (t *taking) copyDatabase(ctx context.Context) error {
 
 // ringNames are the files of a data folder that have to fit its tables, or that decide who gets in.
 var ringNames = []string{
-	"rings.json", "identity.json", "identity-second.json", "identity-secret", "providers.json", "policy.json",
+	"rings.json", "identity.json", "identity-second.json", "identity-secret", "providers.json", policyName,
 }
 
 func (t *taking) copyRings(context.Context) error {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -44,7 +43,7 @@ func (r Restore) decide() (*work, error) {
 		return nil, err
 	}
 	now := r.Clock.Now()
-	return &work{r, &journal{
+	w := r.work(&journal{
 		Format:   journalFormat,
 		Instant:  r.At.UTC().Truncate(time.Second),
 		Began:    now.UTC(),
@@ -57,7 +56,8 @@ func (r Restore) decide() (*work, error) {
 		Rules:    map[string]bool{},
 		Reserved: map[string]*int{},
 		file:     r.journalFile(),
-	}, new(sync.Mutex)}, nil
+	})
+	return w, w.readLimits()
 }
 
 // checkWishes refuses what the operator cannot have meant.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"sync"
 	"time"
 
 	"vitrine/scripts/testkit/invariant"
@@ -58,7 +57,7 @@ func (r Restore) beside(ctx context.Context) (*work, error) {
 	}
 	instant := r.At.UTC().Truncate(time.Second)
 	then := set{dynamo.Named(r.prefix() + "part-" + stamp(instant)), living.Bucket}
-	w := &work{r, &journal{Instant: instant, Living: living, Set: then}, new(sync.Mutex)}
+	w := r.work(&journal{Instant: instant, Living: living, Set: then, Context: r.Words})
 	want := dynamo.Definitions(living.Tables)[0]
 	d, err := w.tables().describe(ctx, living.Core)
 	if err == nil && d == nil {
@@ -72,6 +71,9 @@ func (r Restore) beside(ctx context.Context) (*work, error) {
 	}
 	if err == nil {
 		err = w.checkBucket(ctx)
+	}
+	if err == nil {
+		err = w.readLimits()
 	}
 	return w, err
 }

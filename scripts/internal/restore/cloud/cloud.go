@@ -39,8 +39,9 @@ type Restore struct {
 	OwnS3    *s3.Client // has the rights of the operator, for Bucket
 	Commands Commands
 	Clock    Clock
-	Limits   limits.Limits
 	Out      io.Writer // lines for people
+	// Limits returns the limits of a deployment with these options of scripts/deploy, by name.
+	Limits func(options map[string]string) (limits.Limits, error)
 }
 
 // Clock tells the time and waits.
@@ -68,6 +69,7 @@ type work struct {
 	Restore
 	*journal
 	saying *sync.Mutex
+	limits limits.Limits
 }
 
 // step is a part of a restore that is done once.
@@ -240,7 +242,7 @@ func (w *work) deployment(s set) invariant.Deployment {
 		Tables:   s.Tables,
 		S3:       w.objects(),
 		Bucket:   s.Bucket,
-		Limits:   w.Limits,
+		Limits:   w.limits,
 		Gap:      gap,
 	}
 }

@@ -24,6 +24,7 @@ import (
 	"vitrine/shared/adapter/chaos"
 	"vitrine/shared/platform/env"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
 )
 
 // deployment is a deployment as AWS has one: its tables and bucket are those of a local stack.
@@ -99,7 +100,7 @@ func (d *deployment) restore(at time.Time, change ...func(*Restore)) Restore {
 				return ctx.Err()
 			},
 		},
-		Limits: d.Options.Limits,
+		Limits: func(map[string]string) (limits.Limits, error) { return d.Options.Limits, nil },
 		Out:    d.out,
 	}
 	for _, f := range change {

@@ -89,8 +89,12 @@ func (r Restore) open() (*work, error) {
 		return nil, fmt.Errorf("the journal %s has format %d, and this program knows %d: use the program that made it",
 			j.file, j.Format, journalFormat)
 	}
-	w := &work{r, j, new(sync.Mutex)}
+	w := r.work(j)
 	return w, w.agree()
+}
+
+func (r Restore) work(j *journal) *work {
+	return &work{Restore: r, journal: j, saying: new(sync.Mutex)}
 }
 
 // agree takes what the operator said this time into the journal. It refuses what comes too late.
@@ -108,10 +112,16 @@ func (w *work) agree() error {
 	if len(w.Words) > 0 {
 		w.Context = w.Words
 	}
-	if _, err := readWords(w.Context); err != nil {
-		return err
+	return w.readLimits()
+}
+
+// readLimits reads the limits of the deployment.
+func (w *work) readLimits() error {
+	options, err := readWords(w.Context)
+	if err == nil {
+		w.limits, err = w.Limits(options)
 	}
-	return nil
+	return err
 }
 
 // locked calls do while no other process works on a restore of the deployment from this folder.

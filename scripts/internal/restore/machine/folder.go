@@ -10,13 +10,12 @@ import (
 	"strings"
 	"syscall"
 
+	"vitrine/scripts/internal/backup/copies"
 	"vitrine/scripts/internal/restore/journal"
 	"vitrine/scripts/local/engines"
 	"vitrine/scripts/local/folder"
 	"vitrine/scripts/testkit/invariant"
 	"vitrine/shared/adapter/dynamo"
-	"vitrine/shared/platform/limits"
-	"vitrine/shared/platform/policy"
 )
 
 // work is a restore whose folders are locked.
@@ -33,6 +32,7 @@ type work struct {
 // The files of data folders that are read here.
 const (
 	databaseName = "dynamodb.db"
+	policyName   = "policy.json"
 	claimName    = "restore.lock" // in the living folder: names the folder of the restore that is under way
 )
 
@@ -157,17 +157,14 @@ func (w *work) open(ctx context.Context) (err error) {
 	return err
 }
 
-// deployment returns the tables and the bucket of engines. Limits may have been off, which is stored nowhere, so no
-// allowance is checked.
+// deployment returns the tables and the bucket of engines.
 func (w *work) deployment(e *engines.Engines) invariant.Deployment {
-	numbers := limits.Default()
-	numbers.Off, numbers.Tiers = true, policy.Default(false).Tiers
 	return invariant.Deployment{
 		DynamoDB: e.DynamoDBClient(w.Middleware...),
 		S3:       e.S3Client(w.Middleware...),
 		Tables:   w.tables(),
 		Bucket:   e.Bucket,
-		Limits:   numbers,
+		Limits:   copies.Limits(filepath.Join(w.Data, policyName), w.From.RingFile(policyName)),
 	}
 }
 

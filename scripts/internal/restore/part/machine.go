@@ -12,7 +12,6 @@ import (
 	"vitrine/scripts/local/engines"
 	"vitrine/scripts/testkit/invariant"
 	"vitrine/shared/platform/async"
-	"vitrine/shared/platform/limits"
 )
 
 // Machine is a copy of one machine, and the data folder in use.
@@ -57,6 +56,6 @@ func (m Machine) deployment(e *engines.Engines) invariant.Deployment {
 		Tables:   m.Copy.Tables,
 		S3:       e.S3Client(),
 		Bucket:   e.Bucket,
-		Limits:   limits.Default(),
+		Limits:   copies.Limits(filepath.Join(m.Data, "policy.json"), m.Copy.RingFile("policy.json")),
 	}
 }
