@@ -70,12 +70,23 @@ func runThatDies(t *testing.T, deathsOf func(calls int) int) {
 	t.Logf("a run makes %d calls, an abandonment %d", calls, undone)
 }
 
-// TestASwitchThatDiesAtACallGoesOn lets a switch die at its calls, and at those of the AWS command line.
+// TestASwitchThatDiesAtACallGoesOn lets a switch die at its calls, and at those of the AWS command line. Each goes on
+// further than the one before.
 func TestASwitchThatDiesAtACallGoesOn(t *testing.T) {
+	switchThatDies(t, func(n int, _ bool) int { return n + n/2 + 1 })
+}
+
+// switchThatDies lets a switch die at its first call, and then at the calls that next returns, until it has ended. next
+// is told the one before, and whether that attempt ended a step.
+func switchThatDies(t *testing.T, next func(n int, ended bool) int) {
+	t.Helper()
 	l := newLoss(t)
 	expect.OK(t, l.restore(l.at).Run(t.Context()))
 	s := l.restored(t).Set
-	for n := 1; !l.restored(t).did(lastOfSwitch); n += n/2 + 1 {
+	steps, attempts := 0, 0
+	for n := 1; !l.restored(t).did(lastOfSwitch); n = next(n, len(l.restored(t).Done) > steps) {
+		steps = len(l.restored(t).Done)
+		attempts++
 		l.account.left = n
 		rule := l.faults.On("").Nth(n).Before(chaos.Crash)
 		if n%2 == 0 {
@@ -89,6 +100,7 @@ func TestASwitchThatDiesAtACallGoesOn(t *testing.T) {
 		l.faults.Clear()
 		l.faults.Revive()
 	}
+	t.Logf("the switch ended with the attempt %d", attempts)
 	if l.account.reserved[l.name+"-Jobs-F"] != 0 || !slices.Contains(l.objects(t, l.workspace), l.hidden[0]) {
 		t.Errorf("the deployment has %s and the files %v", l.account.running(), l.objects(t, l.workspace))
 	}
