@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 
+	"vitrine/scripts/internal/crowd"
 	"vitrine/scripts/internal/restore/rows"
 	"vitrine/scripts/testkit/invariant"
 )
@@ -43,7 +44,7 @@ func tearAndDrop(ctx context.Context, r *round) error {
 }
 
 func dropTables(ctx context.Context, r *round) error {
-	d := r.living.deployment()
+	d := r.living.Deployment()
 	for _, table := range []string{d.Tables.Core, d.Tables.Events, d.Tables.Hot} {
 		if _, err := d.DynamoDB.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: &table}); err != nil {
 			return err
@@ -56,7 +57,7 @@ func deleteObjects(ctx context.Context, r *round) error { return r.deletePrefix(
 
 // deletePrefix deletes the objects with a prefix, as a function with too many rights could.
 func (r *round) deletePrefix(ctx context.Context, prefix string) error {
-	d := r.living.deployment()
+	d := r.living.Deployment()
 	pages := s3.NewListObjectsV2Paginator(d.S3, &s3.ListObjectsV2Input{Bucket: &d.Bucket, Prefix: &prefix})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
@@ -80,9 +81,9 @@ func deleteWorkspace(ctx context.Context, r *round) error {
 	if err != nil {
 		return err
 	}
-	d := r.living.deployment()
-	for _, a := range of.artifacts {
-		items, err := partition(ctx, d, "A#"+string(a.id))
+	d := r.living.Deployment()
+	for _, a := range of.Artifacts {
+		items, err := partition(ctx, d, "A#"+string(a.ID))
 		if err != nil {
 			return err
 		}
@@ -92,7 +93,7 @@ func deleteWorkspace(ctx context.Context, r *round) error {
 			}
 		}
 	}
-	return r.deletePrefix(ctx, "o/"+string(of.workspace)+"/")
+	return r.deletePrefix(ctx, "o/"+string(of.Workspace)+"/")
 }
 
 // spoilRow takes everything but its keys from an artifact.
@@ -101,31 +102,31 @@ func spoilRow(ctx context.Context, r *round) error {
 	if err != nil {
 		return err
 	}
-	d := r.living.deployment()
-	a := of.artifacts[r.random.IntN(len(of.artifacts))]
+	d := r.living.Deployment()
+	a := of.Artifacts[r.random.IntN(len(of.Artifacts))]
 	_, err = d.DynamoDB.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName: &d.Tables.Core,
-		Item:      rows.Item{"pk": rows.Text("A#" + string(a.id)), "sk": rows.Text("META"), "status": rows.Text("spoiled")},
+		Item:      rows.Item{"pk": rows.Text("A#" + string(a.ID)), "sk": rows.Text("META"), "status": rows.Text("spoiled")},
 	})
 	return err
 }
 
 // loseRings deletes the key rings of the living site.
 func loseRings(_ context.Context, r *round) error {
-	return os.Remove(filepath.Join(r.living.data, "rings.json"))
+	return os.Remove(filepath.Join(r.living.Data, "rings.json"))
 }
 
 // loseFolder deletes the data folder.
 func loseFolder(ctx context.Context, r *round) error {
-	return errors.Join(r.living.stop(ctx), os.RemoveAll(r.living.data))
+	return errors.Join(r.living.Stop(ctx), os.RemoveAll(r.living.Data))
 }
 
 // someAccount returns an account with artifacts.
-func (r *round) someAccount() (*account, error) {
-	workers := r.crowd.workers
+func (r *round) someAccount() (*crowd.Account, error) {
+	workers := r.crowd.Workers
 	for _, n := range r.random.Perm(len(workers)) {
-		for _, a := range workers[n].accounts {
-			if len(a.artifacts) > 0 {
+		for _, a := range workers[n].Accounts {
+			if len(a.Artifacts) > 0 {
 				return a, nil
 			}
 		}

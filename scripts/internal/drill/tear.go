@@ -15,7 +15,9 @@ import (
 	"time"
 
 	"vitrine/scripts/internal/backup/copies"
+	"vitrine/scripts/internal/crowd"
 	"vitrine/scripts/internal/restore/rows"
+	"vitrine/scripts/local/engines"
 	"vitrine/scripts/testkit/invariant"
 	"vitrine/shared/platform/event"
 )
@@ -25,26 +27,26 @@ const tornWithin = 2 * time.Second
 
 // tear takes parts of transactions out of the copy, as if its tables were not of one instant.
 func tear(ctx context.Context, r *round) error {
-	scratch := &site{data: filepath.Join(r.folder, "torn")}
-	if err := os.MkdirAll(scratch.data, 0o700); err != nil {
+	scratch := &crowd.Site{Data: filepath.Join(r.folder, "torn")}
+	if err := os.MkdirAll(scratch.Data, 0o700); err != nil {
 		return err
 	}
-	database := filepath.Join(scratch.data, filepath.Base(r.backup.Database()))
+	database := filepath.Join(scratch.Data, filepath.Base(r.backup.Database()))
 	whole, err := os.ReadFile(r.backup.Database())
 	if err == nil {
 		err = os.WriteFile(database, whole, 0o600)
 	}
 	if err == nil {
-		err = scratch.startEngines(ctx)
+		scratch.Engines, err = engines.Start(ctx, engines.Options{Dir: scratch.Data, Own: true})
 	}
 	if err == nil {
-		err = tearTables(ctx, scratch.deployment(), r.backup.At)
+		err = tearTables(ctx, scratch.Deployment(), r.backup.At)
 	}
-	if err = errors.Join(err, scratch.stop(ctx)); err != nil {
+	if err = errors.Join(err, scratch.Stop(ctx)); err != nil {
 		return err
 	}
 	torn := filepath.Join(r.folder, "torn.db")
-	if err := copies.Snapshot(ctx, scratch.data, torn); err != nil {
+	if err := copies.Snapshot(ctx, scratch.Data, torn); err != nil {
 		return err
 	}
 	return replaceDatabase(&r.backup, torn)
