@@ -3,20 +3,15 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
-	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"vitrine/scripts/internal/crowd"
 	"vitrine/scripts/internal/restore/rows"
-	"vitrine/scripts/testkit/invariant"
 )
 
 // destruction is what a round destroys of the living site, whose engines run and whose hosts do not.
@@ -61,15 +56,13 @@ func (r *round) deletePrefix(ctx context.Context, prefix string) error {
 	pages := s3.NewListObjectsV2Paginator(d.S3, &s3.ListObjectsV2Input{Bucket: &d.Bucket, Prefix: &prefix})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
-		if err != nil || len(page.Contents) == 0 {
+		if err != nil {
 			return err
 		}
-		listed := &s3types.Delete{}
 		for _, o := range page.Contents {
-			listed.Objects = append(listed.Objects, s3types.ObjectIdentifier{Key: o.Key})
-		}
-		if _, err := d.S3.DeleteObjects(ctx, &s3.DeleteObjectsInput{Bucket: &d.Bucket, Delete: listed}); err != nil {
-			return err
+			if _, err := d.S3.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &d.Bucket, Key: o.Key}); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -82,18 +75,13 @@ func deleteWorkspace(ctx context.Context, r *round) error {
 		return err
 	}
 	d := r.living.Deployment()
-	for _, a := range of.Artifacts {
-		items, err := partition(ctx, d, "A#"+string(a.ID))
-		if err != nil {
-			return err
-		}
-		for _, i := range items {
-			if err := rows.Of(d).Remove(ctx, d.Tables.Core, rows.Item{"pk": i["pk"], "sk": i["sk"]}); err != nil {
-				return err
-			}
-		}
+	items, err := found(ctx, d, d.Tables.Core, func(i rows.Item) bool {
+		return slices.ContainsFunc(of.Artifacts, func(a *crowd.Artifact) bool { return i.Text("pk") == "A#"+string(a.ID) })
+	})
+	if err == nil {
+		err = remove(ctx, d, d.Tables.Core, items)
 	}
-	return r.deletePrefix(ctx, "o/"+string(of.Workspace)+"/")
+	return errors.Join(err, r.deletePrefix(ctx, "o/"+string(of.Workspace)+"/"))
 }
 
 // spoilRow takes everything but its keys from an artifact.
@@ -132,18 +120,4 @@ func (r *round) someAccount() (*crowd.Account, error) {
 		}
 	}
 	return nil, errors.New("no worker has published anything")
-}
-
-// partition reads all items of the core table with a partition key.
-func partition(ctx context.Context, d invariant.Deployment, pk string) ([]map[string]types.AttributeValue, error) {
-	out, err := d.DynamoDB.Query(ctx, &dynamodb.QueryInput{
-		TableName:                 &d.Tables.Core,
-		ConsistentRead:            aws.Bool(true),
-		KeyConditionExpression:    aws.String("pk = :pk"),
-		ExpressionAttributeValues: rows.Item{":pk": rows.Text(pk)},
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", strings.SplitN(pk, "#", 2)[0], err)
-	}
-	return out.Items, nil
 }

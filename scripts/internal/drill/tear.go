@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,6 +17,7 @@ import (
 	"vitrine/scripts/internal/restore/rows"
 	"vitrine/scripts/local/engines"
 	"vitrine/scripts/testkit/invariant"
+	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/platform/event"
 )
 
@@ -28,13 +27,9 @@ const tornWithin = 2 * time.Second
 // tear takes parts of transactions out of the copy, as if its tables were not of one instant.
 func tear(ctx context.Context, r *round) error {
 	scratch := &crowd.Site{Data: filepath.Join(r.folder, "torn")}
-	if err := os.MkdirAll(scratch.Data, 0o700); err != nil {
-		return err
-	}
-	database := filepath.Join(scratch.Data, filepath.Base(r.backup.Database()))
-	whole, err := os.ReadFile(r.backup.Database())
+	err := os.MkdirAll(scratch.Data, 0o700)
 	if err == nil {
-		err = os.WriteFile(database, whole, 0o600)
+		err = copies.Snapshot(ctx, r.backup.Dir, filepath.Join(scratch.Data, filepath.Base(r.backup.Database())))
 	}
 	if err == nil {
 		scratch.Engines, err = engines.Start(ctx, engines.Options{Dir: scratch.Data, Own: true})
@@ -75,12 +70,13 @@ func tearTables(ctx context.Context, d invariant.Deployment, instant time.Time) 
 	if len(drafts)+len(events) == 0 {
 		return errors.New("nothing was written while the copy was taken, so that there is nothing to tear")
 	}
-	tables := rows.Of(d)
-	for _, i := range drafts {
-		err = errors.Join(err, tables.Remove(ctx, d.Tables.Core, rows.Key(i.Text("pk"), i.Text("sk"))))
-	}
-	for _, i := range events {
-		err = errors.Join(err, tables.Remove(ctx, d.Tables.Events, rows.Key(i.Text("pk"), i.Text("sk"))))
+	return errors.Join(remove(ctx, d, d.Tables.Core, drafts), remove(ctx, d, d.Tables.Events, events))
+}
+
+// remove deletes items of a table.
+func remove(ctx context.Context, d invariant.Deployment, table string, items []rows.Item) (err error) {
+	for _, i := range items {
+		err = errors.Join(err, rows.Of(d).Remove(ctx, table, rows.Key(i.Text("pk"), i.Text("sk"))))
 	}
 	return err
 }
@@ -125,8 +121,7 @@ func replaceDatabase(c *copies.Copy, file string) error {
 	if err := os.Rename(file, c.Database()); err != nil {
 		return err
 	}
-	sum := sha256.Sum256(text)
-	c.DatabaseFile.Size, c.DatabaseFile.SHA256 = int64(len(text)), hex.EncodeToString(sum[:])
+	c.DatabaseFile.Size, c.DatabaseFile.SHA256 = int64(len(text)), wire.Digest(text)
 	manifest, err := json.Marshal(c.Manifest)
 	if err != nil {
 		return err
