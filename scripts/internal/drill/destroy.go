@@ -3,18 +3,14 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
-	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 
-	"vitrine/scripts/testkit/invariant"
+	"vitrine/scripts/internal/crowd"
 	"vitrine/scripts/testkit/rows"
 )
 
@@ -43,7 +39,7 @@ func tearAndDrop(ctx context.Context, r *round) error {
 }
 
 func dropTables(ctx context.Context, r *round) error {
-	d := r.living.deployment()
+	d := r.living.Deployment()
 	for _, table := range []string{d.Tables.Core, d.Tables.Events, d.Tables.Hot} {
 		if _, err := d.DynamoDB.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: &table}); err != nil {
 			return err
@@ -56,19 +52,17 @@ func deleteObjects(ctx context.Context, r *round) error { return r.deletePrefix(
 
 // deletePrefix deletes the objects with a prefix, as a function with too many rights could.
 func (r *round) deletePrefix(ctx context.Context, prefix string) error {
-	d := r.living.deployment()
+	d := r.living.Deployment()
 	pages := s3.NewListObjectsV2Paginator(d.S3, &s3.ListObjectsV2Input{Bucket: &d.Bucket, Prefix: &prefix})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
-		if err != nil || len(page.Contents) == 0 {
+		if err != nil {
 			return err
 		}
-		listed := &s3types.Delete{}
 		for _, o := range page.Contents {
-			listed.Objects = append(listed.Objects, s3types.ObjectIdentifier{Key: o.Key})
-		}
-		if _, err := d.S3.DeleteObjects(ctx, &s3.DeleteObjectsInput{Bucket: &d.Bucket, Delete: listed}); err != nil {
-			return err
+			if _, err := d.S3.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &d.Bucket, Key: o.Key}); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -80,19 +74,14 @@ func deleteWorkspace(ctx context.Context, r *round) error {
 	if err != nil {
 		return err
 	}
-	d := r.living.deployment()
-	for _, a := range of.artifacts {
-		items, err := partition(ctx, d, "A#"+string(a.id))
-		if err != nil {
-			return err
-		}
-		for _, i := range items {
-			if err := d.Rows().Remove(ctx, d.Tables.Core, rows.Item{"pk": i["pk"], "sk": i["sk"]}); err != nil {
-				return err
-			}
-		}
+	d := r.living.Deployment()
+	items, err := found(ctx, d, d.Tables.Core, func(i rows.Item) bool {
+		return slices.ContainsFunc(of.Artifacts, func(a *crowd.Artifact) bool { return i.Text("pk") == "A#"+string(a.ID) })
+	})
+	if err == nil {
+		err = remove(ctx, d, d.Tables.Core, items)
 	}
-	return r.deletePrefix(ctx, "o/"+string(of.workspace)+"/")
+	return errors.Join(err, r.deletePrefix(ctx, "o/"+string(of.Workspace)+"/"))
 }
 
 // spoilRow takes everything but its keys from an artifact.
@@ -101,48 +90,34 @@ func spoilRow(ctx context.Context, r *round) error {
 	if err != nil {
 		return err
 	}
-	d := r.living.deployment()
-	a := of.artifacts[r.random.IntN(len(of.artifacts))]
+	d := r.living.Deployment()
+	a := of.Artifacts[r.random.IntN(len(of.Artifacts))]
 	_, err = d.DynamoDB.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName: &d.Tables.Core,
-		Item:      rows.Item{"pk": rows.Text("A#" + string(a.id)), "sk": rows.Text("META"), "status": rows.Text("spoiled")},
+		Item:      rows.Item{"pk": rows.Text("A#" + string(a.ID)), "sk": rows.Text("META"), "status": rows.Text("spoiled")},
 	})
 	return err
 }
 
 // loseRings deletes the key rings of the living site.
 func loseRings(_ context.Context, r *round) error {
-	return os.Remove(filepath.Join(r.living.data, "rings.json"))
+	return os.Remove(filepath.Join(r.living.Data, "rings.json"))
 }
 
 // loseFolder deletes the data folder.
 func loseFolder(ctx context.Context, r *round) error {
-	return errors.Join(r.living.stop(ctx), os.RemoveAll(r.living.data))
+	return errors.Join(r.living.Stop(ctx), os.RemoveAll(r.living.Data))
 }
 
 // someAccount returns an account with artifacts.
-func (r *round) someAccount() (*account, error) {
-	workers := r.crowd.workers
+func (r *round) someAccount() (*crowd.Account, error) {
+	workers := r.crowd.Workers
 	for _, n := range r.random.Perm(len(workers)) {
-		for _, a := range workers[n].accounts {
-			if len(a.artifacts) > 0 {
+		for _, a := range workers[n].Accounts {
+			if len(a.Artifacts) > 0 {
 				return a, nil
 			}
 		}
 	}
 	return nil, errors.New("no worker has published anything")
-}
-
-// partition reads all items of the core table with a partition key.
-func partition(ctx context.Context, d invariant.Deployment, pk string) ([]map[string]types.AttributeValue, error) {
-	out, err := d.DynamoDB.Query(ctx, &dynamodb.QueryInput{
-		TableName:                 &d.Tables.Core,
-		ConsistentRead:            aws.Bool(true),
-		KeyConditionExpression:    aws.String("pk = :pk"),
-		ExpressionAttributeValues: rows.Item{":pk": rows.Text(pk)},
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", strings.SplitN(pk, "#", 2)[0], err)
-	}
-	return out.Items, nil
 }

@@ -12,6 +12,8 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+
+	"vitrine/scripts/internal/crowd"
 )
 
 // The sizes of a drill.
@@ -96,7 +98,7 @@ func drill(ctx context.Context, o options, out io.Writer) error {
 	}
 	rounds := o.plan(folder)
 	header(out)
-	var worst loss
+	var worst crowd.Figures
 	for _, r := range rounds {
 		err := r.run(ctx)
 		r.print(out)
@@ -104,14 +106,14 @@ func drill(ctx context.Context, o options, out io.Writer) error {
 			return fmt.Errorf("round %d (%s) failed; its folder is %s; -seed %[1]d -artifacts %[4]d repeats it:\n%w",
 				r.seed, r.name, r.folder, r.artifacts, err)
 		}
-		worst.publications = max(worst.publications, r.figures.loss.publications)
-		worst.window = max(worst.window, r.figures.loss.window)
+		worst.Lost = max(worst.Lost, r.figures.Lost)
+		worst.Window = max(worst.Window, r.figures.Window)
 		if err := os.RemoveAll(r.folder); err != nil {
 			return err
 		}
 	}
 	fmt.Fprintf(out, "%d rounds: nothing acknowledged before a copy is lost; since a copy at worst %d publications in "+
-		"%.1f s\n", len(rounds), worst.publications, worst.window.Seconds())
+		"%.1f s\n", len(rounds), worst.Lost, worst.Window.Seconds())
 	return os.Remove(folder)
 }
 
@@ -143,7 +145,6 @@ func header(out io.Writer) {
 // print prints the figures of a round as a line.
 func (r *round) print(out io.Writer) {
 	f := r.figures
-	fmt.Fprintf(out, "%-20d %-13s %9d %6d %6d %6d %7.1f %7.1f %7.1f %6d %6.1fs\n", r.seed, r.name, f.artifacts, f.kept,
-		f.ended, f.since, f.copied.Seconds(), f.restored.Seconds(), f.switched.Seconds(), f.loss.publications,
-		f.loss.window.Seconds())
+	fmt.Fprintf(out, "%-20d %-13s %9d %6d %6d %6d %7.1f %7.1f %7.1f %6d %6.1fs\n", r.seed, r.name, f.Artifacts, f.Kept,
+		f.Ended, f.Since, f.copied.Seconds(), f.restored.Seconds(), f.switched.Seconds(), f.Lost, f.Window.Seconds())
 }

@@ -2,22 +2,23 @@ package main
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"time"
 
 	"vitrine/scripts/internal/backup/copies"
+	"vitrine/scripts/internal/crowd"
 	"vitrine/scripts/internal/restore/machine"
 	"vitrine/scripts/internal/restore/replay"
-	"vitrine/scripts/testkit/invariant"
 )
 
 // copy takes a copy of the living site while it is in use. What was acknowledged before it began has to be in it.
 func (r *round) copy(ctx context.Context) (err error) {
-	r.outcome = outcome{instant: time.Now(), events: r.events}
+	r.outcome = crowd.Outcome{Instant: time.Now(), Events: r.events}
 	r.backup, err = copies.Take(ctx, copies.Options{
-		Data:    r.living.data,
+		Data:    r.living.Data,
 		To:      filepath.Join(r.folder, "copies"),
-		Engines: r.living.engines,
+		Engines: r.living.Engines,
 		Now:     time.Now,
 		Out:     r.log,
 	})
@@ -28,8 +29,8 @@ func (r *round) copy(ctx context.Context) (err error) {
 func (r *round) machine() machine.Restore {
 	return machine.Restore{
 		From:   r.backup,
-		Data:   r.restored.data,
-		Living: r.living.data,
+		Data:   r.restored.Data,
+		Living: r.living.Data,
 		Except: []replay.Exception{},
 		Now:    time.Now,
 		Out:    r.log,
@@ -47,16 +48,15 @@ func (r *round) restoreWith(ctx context.Context, m machine.Restore) error {
 		}
 	}
 	r.figures.restored = time.Since(began)
-	r.crowd.stop()
-	if err := r.living.stop(ctx); err != nil {
+	if err := errors.Join(r.crowd.Stop(), r.living.Stop(ctx)); err != nil {
 		return err
 	}
 	began = time.Now()
 	if err := m.Switch(ctx); err != nil {
 		return err
 	}
-	r.gap = invariant.Gap{From: r.backup.At, To: time.Now()}
-	if err := r.restored.start(ctx); err != nil {
+	r.outcome.Restored = time.Now()
+	if err := r.restored.Start(ctx); err != nil {
 		return err
 	}
 	r.figures.switched = time.Since(began)

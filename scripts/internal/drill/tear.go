@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,8 +13,11 @@ import (
 	"time"
 
 	"vitrine/scripts/internal/backup/copies"
+	"vitrine/scripts/internal/crowd"
+	"vitrine/scripts/local/engines"
 	"vitrine/scripts/testkit/invariant"
 	"vitrine/scripts/testkit/rows"
+	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/platform/event"
 )
 
@@ -25,26 +26,18 @@ const tornWithin = 2 * time.Second
 
 // tear takes parts of transactions out of the copy, as if its tables were not of one instant.
 func tear(ctx context.Context, r *round) error {
-	scratch := &site{data: filepath.Join(r.folder, "torn")}
-	if err := os.MkdirAll(scratch.data, 0o700); err != nil {
-		return err
+	torn, scratch := filepath.Join(r.folder, "torn.db"), ""
+	fill := func(folder string) error {
+		scratch = folder
+		return copies.Snapshot(ctx, r.backup.Dir, filepath.Join(folder, filepath.Base(r.backup.Database())))
 	}
-	database := filepath.Join(scratch.data, filepath.Base(r.backup.Database()))
-	whole, err := os.ReadFile(r.backup.Database())
-	if err == nil {
-		err = os.WriteFile(database, whole, 0o600)
-	}
-	if err == nil {
-		err = scratch.startEngines(ctx)
-	}
-	if err == nil {
-		err = tearTables(ctx, scratch.deployment(), r.backup.At)
-	}
-	if err = errors.Join(err, scratch.stop(ctx)); err != nil {
-		return err
-	}
-	torn := filepath.Join(r.folder, "torn.db")
-	if err := copies.Snapshot(ctx, scratch.data, torn); err != nil {
+	err := copies.Scratch(ctx, r.folder, fill, func(e *engines.Engines) error {
+		if err := tearTables(ctx, (&crowd.Site{Engines: e}).Deployment(), r.backup.At); err != nil {
+			return err
+		}
+		return copies.Snapshot(ctx, scratch, torn)
+	})
+	if err != nil {
 		return err
 	}
 	return replaceDatabase(&r.backup, torn)
@@ -73,12 +66,13 @@ func tearTables(ctx context.Context, d invariant.Deployment, instant time.Time) 
 	if len(drafts)+len(events) == 0 {
 		return errors.New("nothing was written while the copy was taken, so that there is nothing to tear")
 	}
-	tables := d.Rows()
-	for _, i := range drafts {
-		err = errors.Join(err, tables.Remove(ctx, d.Tables.Core, rows.Key(i.Text("pk"), i.Text("sk"))))
-	}
-	for _, i := range events {
-		err = errors.Join(err, tables.Remove(ctx, d.Tables.Events, rows.Key(i.Text("pk"), i.Text("sk"))))
+	return errors.Join(remove(ctx, d, d.Tables.Core, drafts), remove(ctx, d, d.Tables.Events, events))
+}
+
+// remove deletes items of a table.
+func remove(ctx context.Context, d invariant.Deployment, table string, items []rows.Item) (err error) {
+	for _, i := range items {
+		err = errors.Join(err, d.Rows().Remove(ctx, table, i.Key()))
 	}
 	return err
 }
@@ -123,8 +117,7 @@ func replaceDatabase(c *copies.Copy, file string) error {
 	if err := os.Rename(file, c.Database()); err != nil {
 		return err
 	}
-	sum := sha256.Sum256(text)
-	c.DatabaseFile.Size, c.DatabaseFile.SHA256 = int64(len(text)), hex.EncodeToString(sum[:])
+	c.DatabaseFile.Size, c.DatabaseFile.SHA256 = int64(len(text)), wire.Digest(text)
 	manifest, err := json.Marshal(c.Manifest)
 	if err != nil {
 		return err

@@ -7,32 +7,20 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"log/slog"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/signal"
-	"path/filepath"
-	"sync"
 	"time"
 
-	"github.com/aws/smithy-go/middleware"
-
-	"vitrine/functions/assembly"
-	"vitrine/scripts/internal/local/stack"
-	"vitrine/scripts/local/engines"
-	"vitrine/shared/adapter/chaos"
-	"vitrine/shared/platform/limits"
+	"vitrine/scripts/internal/crowd"
 )
 
 // The schedule of failures.
 const (
-	killEvery  = 15 * time.Second // one engine, alternately
-	downFor    = time.Second
-	calmAtEnd  = 3 * time.Second // for clients to finish what they began
-	faultShare = 0.01            // of the AWS calls
+	killEvery = 15 * time.Second // one engine, alternately
+	downFor   = time.Second
 )
-
-const tables = "soak"
 
 func main() {
 	duration := flag.Duration("duration", 5*time.Minute, "how long")
@@ -52,126 +40,43 @@ func run(ctx context.Context, duration time.Duration, clients int) (err error) {
 		return err
 	}
 	defer os.RemoveAll(data)
-	running, err := engines.Start(ctx, engines.Options{Dir: filepath.Join(data, "engines")})
+	site := &crowd.Site{Data: data, Faults: crowd.NewFaults()}
+	defer func() { err = errors.Join(err, site.Stop(context.WithoutCancel(ctx))) }()
+	if err := site.Start(ctx); err != nil {
+		return err
+	}
+	all, err := crowd.New(ctx, site, rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())), clients)
 	if err != nil {
 		return err
 	}
-	defer running.Close()
-	numbers := limits.Default()
-	numbers.Off = true
-	faults := newFaults()
-	assembly.SetMemory(os.Getenv)
-	s, err := stack.Start(ctx, stack.Options{
-		Engines:    running,
-		Data:       data,
-		Tables:     tables,
-		Limits:     numbers,
-		Now:        time.Now,
-		Log:        slog.New(slog.DiscardHandler),
-		Middleware: []func(*middleware.Stack) error{faults.Add},
-	})
-	if err != nil {
-		return err
-	}
-	defer s.Close(context.Background())
+	all.Allowed.Store(math.MaxInt64)
+	all.Start(ctx)
 	readings := new(gauge)
-	working, done := context.WithTimeout(ctx, duration)
-	defer done()
-	crowd := newCrowd(working, s.Origins.API, clients)
-	injectCrashes(working, running, readings)
-	faults.Clear()
-	if err := crowd.wait(); err != nil || ctx.Err() != nil {
-		return errors.Join(err, ctx.Err())
+	err = crash(ctx, duration, site, readings)
+	site.Faults.Clear()
+	if err := errors.Join(err, all.Stop(), ctx.Err()); err != nil {
+		return err
 	}
-	kept := crowd.check(ctx)
-	closed := s.Close(ctx) // with its jobs, because the invariants are read piece by piece, and hold at an instant
-	return errors.Join(kept, closed, check(ctx, running, numbers), readings.verdict())
-}
-
-// crowd is clients at work.
-type crowd struct {
-	clients []*client
-	ended   chan struct{}
-}
-
-func newCrowd(ctx context.Context, api string, size int) *crowd {
-	c := &crowd{ended: make(chan struct{})}
-	var all sync.WaitGroup
-	for n := range size {
-		one := newClient(n)
-		c.clients = append(c.clients, one)
-		all.Go(func() { one.work(ctx, api) })
-	}
-	go func() {
-		all.Wait()
-		close(c.ended)
-	}()
-	return c
-}
-
-// wait gives the clients time to finish what they began.
-func (c *crowd) wait() error {
-	select {
-	case <-c.ended:
-		return nil
-	case <-time.After(requestTimeout + calmAtEnd):
-		return errors.New("clients hang although every request has a deadline")
-	}
-}
-
-// check prints what the clients did and reads what they were told.
-func (c *crowd) check(ctx context.Context) error {
-	var wrong []error
-	var published, live, gone, failed int
-	for _, one := range c.clients {
-		published += one.published
-		live += len(one.live)
-		gone += len(one.gone)
-		failed += one.failed
-		wrong = append(wrong, one.check(ctx)...)
-	}
+	f, err := all.Check(ctx, site, crowd.Outcome{Instant: time.Now(), Events: true})
 	fmt.Printf("%d publications acknowledged, %d of them live, %d deletions acknowledged, "+
-		"%d turns failed and were given up\n", published, live, gone, failed)
-	return errors.Join(wrong...)
+		"%d turns failed and were given up\n", f.Published, f.Kept, f.Deleted, f.Failed)
+	return errors.Join(err, readings.verdict())
 }
 
-// newFaults makes a share of all AWS calls fail: before they are sent, after they took effect, by
-// throttling or conflict.
-func newFaults() *chaos.Injector {
-	i := chaos.New()
-	seldom := func(fail chaos.Action) chaos.Action {
-		return func(ctx context.Context, c *chaos.Call) error {
-			if rand.Float64() > faultShare {
-				return nil
-			}
-			return fail(ctx, c)
-		}
-	}
-	kinds := []chaos.Action{chaos.Throttle, chaos.ServerError, chaos.Timeout, chaos.Unreachable}
-	i.On("").Always().Before(seldom(func(ctx context.Context, c *chaos.Call) error {
-		return kinds[rand.IntN(len(kinds))](ctx, c)
-	}))
-	i.On("").Always().After(seldom(chaos.Timeout))
-	return i
-}
-
-// injectCrashes kills and restarts the engines in turn until ctx ends, and leaves both running.
-func injectCrashes(ctx context.Context, running *engines.Engines, readings *gauge) {
-	tick := time.NewTicker(killEvery)
-	defer tick.Stop()
+// crash kills and restarts the engines in turn for a while, and leaves both running.
+func crash(ctx context.Context, duration time.Duration, site *crowd.Site, readings *gauge) error {
+	end, tick := time.After(duration), time.Tick(killEvery)
 	for n := 0; ; n++ {
 		select {
 		case <-ctx.Done():
-			return
-		case <-tick.C:
+			return nil
+		case <-end:
+			return nil
+		case <-tick:
 		}
 		readings.read()
-		victim := []*engines.Process{running.DynamoDBProcess, running.S3Process}[n%2]
-		victim.Kill()
-		time.Sleep(downFor)
-		if err := victim.Start(context.WithoutCancel(ctx)); err != nil {
-			fmt.Fprintln(os.Stderr, "an engine does not come back:", err)
-			os.Exit(1)
+		if err := site.Crash(context.WithoutCancel(ctx), n, downFor); err != nil {
+			return err
 		}
 	}
 }

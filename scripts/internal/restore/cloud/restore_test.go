@@ -87,7 +87,7 @@ func TestARestoreBringsBackWhatAMistakeDeletedAndNothingElse(t *testing.T) {
 // wantRestored checks that a set has what was not deleted, and only that.
 func (l *loss) wantRestored(t *testing.T, s set) {
 	t.Helper()
-	w := &work{Restore: l.restore(l.at), journal: &journal{Instant: l.at}}
+	w := &work{Restore: l.restore(l.at), journal: &journal{Instant: l.at}, limits: l.Options.Limits}
 	for _, breach := range invariant.Check(t.Context(), w.deployment(s)) {
 		if !errors.Is(breach, invariant.ErrStray) { // published since
 			t.Error(breach)

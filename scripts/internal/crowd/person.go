@@ -1,4 +1,4 @@
-package main
+package crowd
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/platform/contract"
@@ -18,8 +19,8 @@ type person struct {
 	email     string
 	workspace id.Workspace
 	agent     *wire.Agent // holds an access token
-	made      mark
-	keys      []*key // besides the one that publishes
+	made      time.Time
+	keys      []*Key // besides the one that publishes
 }
 
 // client is the OAuth client that people sign in with, because it may make keys.
@@ -32,53 +33,55 @@ const maxSignIns = 5
 func signInAgain(ctx context.Context, anyone *wire.Agent, email string) (p *person, err error) {
 	for range maxSignIns {
 		if p, err = signIn(ctx, anyone, email); err == nil {
-			return p, nil
+			break
 		}
 	}
-	return nil, err
+	return p, err
 }
 
 // signIn signs a person in by a device code that the person approves in a browser.
 func signIn(ctx context.Context, anyone *wire.Agent, email string) (*person, error) {
-	b := &browser{Agent: anyone, cookies: map[string]string{}}
-	app := anyone.At.AppURL
 	var device contract.DeviceAuthorization
 	var token contract.Token
 	var mine contract.WebWorkspace
-	there, err := b.browse(ctx, "GET", app+"/api/auth/sign-in?returnPathname=/dashboard", nil)
-	if err == nil {
-		there, err = (&browser{Agent: anyone}).browse(ctx, "GET", there+"&login_hint="+url.QueryEscape(email), nil)
+	b, app := &browser{Agent: anyone, cookies: map[string]string{}}, anyone.At.AppURL
+	there := b.browse(ctx, "GET", app+"/api/auth/sign-in?returnPathname=/dashboard", nil)
+	there = b.browse(ctx, "GET", there+"&login_hint="+url.QueryEscape(email), nil)
+	b.browse(ctx, "GET", there, nil)
+	if b.err == nil {
+		fields := url.Values{"client_id": {client}, "device_name": {"crowd"}}
+		b.err = ask(ctx, anyone, &device, "POST", "/oauth2/device_authorization", fields)
 	}
-	if err == nil {
-		_, err = b.browse(ctx, "GET", there, nil)
-	}
-	if err == nil {
-		fields := url.Values{"client_id": {client}, "device_name": {"drill"}}
-		err = ask(ctx, anyone, &device, "POST", "/oauth2/device_authorization", fields)
-	}
-	if err == nil {
-		_, err = b.browse(ctx, "POST", app+"/device/approve", url.Values{"code": {device.UserCode}})
-	}
-	if err == nil {
+	b.browse(ctx, "POST", app+"/device/approve", url.Values{"code": {device.UserCode}})
+	if b.err == nil {
 		grant := url.Values{"grant_type": {contract.GrantDevice}, "client_id": {client}, "device_code": {device.DeviceCode}}
-		err = ask(ctx, anyone, &token, "POST", "/oauth2/token", grant)
+		b.err = ask(ctx, anyone, &token, "POST", "/oauth2/token", grant)
 	}
-	p := &person{email: email, agent: with(anyone, token.AccessToken)}
-	if err == nil {
-		err = ask(ctx, p.agent, &mine, "GET", "/v1/web/workspace", nil)
+	agent := with(anyone, token.AccessToken)
+	if b.err == nil {
+		b.err = ask(ctx, agent, &mine, "GET", "/v1/web/workspace", nil)
 	}
-	p.workspace = mine.Workspace.ID
-	p.made.set(err)
-	return p, err
+	if b.err != nil {
+		return nil, b.err
+	}
+	return &person{
+		email:     email,
+		workspace: mine.Workspace.ID,
+		agent:     agent,
+		made:      time.Now(),
+	}, nil
 }
 
 // makeKey makes an API key of the person's workspace.
-func (p *person) makeKey(ctx context.Context) (*key, error) {
+func (p *person) makeKey(ctx context.Context) (*Key, error) {
 	var made contract.CreatedKey
-	err := ask(ctx, p.agent, &made, "POST", "/v1/web/keys", contract.CreateKey{Name: "drill"})
-	k := &key{id: made.APIKey.ID, secret: made.Secret}
-	k.made.set(err)
-	return k, err
+	err := ask(ctx, p.agent, &made, "POST", "/v1/web/keys", contract.CreateKey{Name: "crowd"})
+	return &Key{ID: made.APIKey.ID, agent: with(p.agent, made.Secret), made: time.Now()}, err
+}
+
+// claim takes over an ephemeral workspace.
+func (p *person) claim(ctx context.Context, a *Account) error {
+	return ask(ctx, p.agent, nil, "POST", "/v1/ephemeral/claim", contract.ClaimRequest{ClaimToken: a.claimToken})
 }
 
 // with returns a client with a credential.
@@ -105,11 +108,15 @@ func ask(ctx context.Context, g *wire.Agent, out any, method, path string, body 
 // browser goes through the pages of the app host and of the identity provider, one redirect at a time.
 type browser struct {
 	*wire.Agent
-	cookies map[string]string // nil: it keeps none
+	cookies map[string]string
+	err     error // the first; nothing is asked after it
 }
 
 // browse opens a page or sends a form, and returns where the answer leads.
-func (b *browser) browse(ctx context.Context, method, target string, form url.Values) (there string, err error) {
+func (b *browser) browse(ctx context.Context, method, target string, form url.Values) (there string) {
+	if b.err != nil {
+		return ""
+	}
 	var cookies []string
 	for name, value := range b.cookies {
 		cookies = append(cookies, name+"="+value)
@@ -121,16 +128,12 @@ func (b *browser) browse(ctx context.Context, method, target string, form url.Va
 		headers = append(headers, "Origin", b.At.AppURL, "Content-Type", "application/x-www-form-urlencoded")
 	}
 	a, err := b.Do(ctx, method, target, body, headers...)
-	if err != nil {
-		return "", err
-	}
-	if a.Status >= http.StatusBadRequest {
-		return "", fmt.Errorf("signing in: the page answers %d", a.Status)
+	if err == nil && a.Status >= http.StatusBadRequest {
+		err = fmt.Errorf("signing in: the page answers %d", a.Status)
 	}
 	for _, c := range (&http.Response{Header: a.Header}).Cookies() {
-		if b.cookies != nil {
-			b.cookies[c.Name] = c.Value
-		}
+		b.cookies[c.Name] = c.Value
 	}
-	return a.Header.Get("Location"), nil
+	b.err = err
+	return a.Header.Get("Location")
 }

@@ -1,33 +1,10 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"runtime"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-
-	"vitrine/scripts/local/engines"
-	"vitrine/scripts/testkit/invariant"
-	"vitrine/shared/adapter/dynamo"
-	"vitrine/shared/platform/limits"
 )
-
-// check checks the invariants of the tables and the bucket.
-func check(ctx context.Context, e *engines.Engines, numbers limits.Limits) error {
-	return errors.Join(invariant.Check(ctx, invariant.Deployment{
-		DynamoDB: dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = aws.String(e.DynamoDB) }),
-		S3: s3.NewFromConfig(e.AWS(), func(o *s3.Options) {
-			o.BaseEndpoint, o.UsePathStyle = aws.String(e.S3), true
-		}),
-		Tables: dynamo.Named(tables),
-		Bucket: e.Bucket,
-		Limits: numbers,
-	})...)
-}
 
 // gauge reads the resources of this process, always at the same moment of a crash cycle.
 type gauge struct {
