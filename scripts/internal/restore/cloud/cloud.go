@@ -99,7 +99,10 @@ func (r Restore) Plan(ctx context.Context) error {
 			}
 		}
 	}
-	_, err = w.since(ctx, true)
+	plan, err := w.since(ctx)
+	if err == nil && plan != nil {
+		plan.Print(w.Out)
+	}
 	return err
 }
 
@@ -138,7 +141,7 @@ func (r Restore) openOrBegin(ctx context.Context) (*work, error) {
 
 // decided refuses if so much was deleted or revoked since the instant that the operator must decide about it.
 func (w *work) decided(ctx context.Context) error {
-	plan, err := w.since(ctx, false)
+	plan, err := w.since(ctx)
 	if err != nil || plan == nil {
 		return err
 	}

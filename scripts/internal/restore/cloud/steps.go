@@ -170,7 +170,7 @@ func (w *work) wanted() ([]Wanted, error) {
 
 // since plans what is to be done again. It returns nil while that is unknown, because the events were deleted and their
 // table is not restored yet. A restored table of events has all of them, up to its deletion.
-func (w *work) since(ctx context.Context, print bool) (*replay.Plan, error) {
+func (w *work) since(ctx context.Context) (*replay.Plan, error) {
 	from := w.Living
 	if w.Backups[w.Living.Events] != "" {
 		from = w.Set
@@ -184,28 +184,28 @@ func (w *work) since(ctx context.Context, print bool) (*replay.Plan, error) {
 		return nil, fmt.Errorf("the events of %s cannot be read: %w", from.Events, err)
 	}
 	plan, err := replay.New(events, w.Instant, w.journal.Except)
-	if err != nil {
-		return nil, err
-	}
-	if print {
-		plan.Print(w.Out)
-	}
-	return &plan, nil
+	return &plan, err
 }
 
 // replay does again what was done so far, and ends what people and programs were signed in with.
 func (w *work) replay(ctx context.Context) error {
-	plan, err := w.since(ctx, true)
+	began := w.Clock.Now()
+	plan, err := w.since(ctx)
 	if err != nil {
 		return err
 	}
+	plan.Print(w.Out)
 	if err := plan.Decided(); err != nil {
 		return err
 	}
-	return w.report(
+	err = w.report(
 		func() (replay.Report, error) { return plan.Apply(ctx, w.deployment(w.Set), w.Clock.Now()) },
 		func() (replay.Report, error) { return replay.EndCredentials(ctx, w.deployment(w.Set), w.Clock.Now()) },
 	)
+	if err == nil {
+		w.Applied = began // finish stores it
+	}
+	return err
 }
 
 // mend repairs what the instant tore, and makes archives due that are not in the bucket.
@@ -222,12 +222,13 @@ func (w *work) mend(ctx context.Context) error {
 // replayLast does again what was done until the functions stopped, and records the restore. Decisions were made before:
 // a refusal here would leave people unserved.
 func (w *work) replayLast(ctx context.Context) error {
-	plan, err := w.since(ctx, true)
+	plan, err := w.since(ctx)
 	if err != nil {
 		return err
 	}
-	to := w.deployment(w.Set)
-	if err := w.report(func() (replay.Report, error) { return plan.Apply(ctx, to, w.Clock.Now()) }); err != nil {
+	late, to := plan.Since(w.Applied), w.deployment(w.Set)
+	late.Print(w.Out)
+	if err := w.report(func() (replay.Report, error) { return late.Apply(ctx, to, w.Clock.Now()) }); err != nil {
 		return err
 	}
 	if !w.HotLost {

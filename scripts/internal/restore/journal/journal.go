@@ -45,6 +45,8 @@ type Journal struct {
 	Tables dynamo.Tables `json:"tables"`
 	// Except is what is not done again; nil: nobody has decided.
 	Except []replay.Exception `json:"except,omitzero"`
+	// Applied is when the last replay of a run began, which has ended; zero: none has.
+	Applied time.Time `json:"applied,omitzero"`
 	// Done names the steps of run that have ended.
 	Done []string `json:"done,omitempty"`
 	// Base is the base of the ports of the living stack; 0 if it is unknown.

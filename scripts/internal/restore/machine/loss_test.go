@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -144,10 +145,12 @@ func TestARunThatDiesAtAnyCallGoesOn(t *testing.T) {
 func TestASwitchThatDiesAtAnyCallGoesOn(t *testing.T) {
 	e := newEnv(t)
 	g := e.NewAgent(t)
-	gone := harness.PublishPage(t, g, "gone")
+	early, gone := harness.PublishPage(t, g, "early"), harness.PublishPage(t, g, "gone")
 	r := e.restore(t, e.copy(t))
+	harness.DeleteArtifact(t, g, early.ArtifactID)
 	expect.OK(t, r.Run(t.Context()))
-	harness.DeleteArtifact(t, g, gone.ArtifactID) // after the run
+	e.Clock.Advance(time.Hour)
+	harness.DeleteArtifact(t, g, gone.ArtifactID) // after the run, which the switch does not repeat
 	e.stop(t)
 	died := harness.Deaths{}
 	for n := 0; e.dies(t, r, died, n%2 == 1, Restore.Switch); n++ {
@@ -156,6 +159,7 @@ func TestASwitchThatDiesAtAnyCallGoesOn(t *testing.T) {
 		t.Errorf("it died at %v only", died)
 	}
 	e.serve(t, r)
+	e.WantGone(t, early.RevisionContentURL)
 	e.WantGone(t, gone.RevisionContentURL)
 }
 

@@ -49,7 +49,7 @@ func (r Restore) Run(ctx context.Context) (err error) {
 		{"engines", false, w.open},
 		{"objects", true, w.loadObjects},
 		{"torn", true, w.dropTorn},
-		{"events", false, w.replay},
+		{"events", false, w.replayAll},
 		{"credentials", true, w.endCredentials},
 		{"archives", false, w.settleArchives},
 	} {

@@ -17,8 +17,19 @@ func (w *work) instant() time.Time {
 	return w.From.At
 }
 
-// replay does again what was done since the instant, or closes what may have been closed where events are missing.
-func (w *work) replay(ctx context.Context) error {
+// replayAll does again what was done since the instant.
+func (w *work) replayAll(ctx context.Context) error {
+	began := w.Now()
+	if err := w.replay(ctx, time.Time{}); err != nil {
+		return err
+	}
+	w.journal.Applied = began
+	return w.journal.Write(w.Data)
+}
+
+// replay does again what was done since an earlier replay began, or closes what may have been closed where events are
+// missing.
+func (w *work) replay(ctx context.Context, since time.Time) error {
 	past, err := w.readLiving(ctx, w.set)
 	if err != nil {
 		return err
@@ -31,7 +42,7 @@ func (w *work) replay(ctx context.Context) error {
 		return err
 	}
 	w.say("events   %d since %s", past.count(w.instant()), stamp(w.instant()))
-	report, err := plan.Apply(ctx, w.set, w.Now())
+	report, err := plan.Since(since).Apply(ctx, w.set, w.Now())
 	if err := w.report(report, err); err != nil {
 		return err
 	}

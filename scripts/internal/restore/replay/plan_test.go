@@ -96,6 +96,24 @@ func TestAnExceptionLeavesOutWhatHasAllItsProperties(t *testing.T) {
 	}
 }
 
+func TestTheEndOfARestoreLeavesOutWhatItsBeginningDid(t *testing.T) {
+	someone := event.ByMember("mem_someone")
+	events := append(made(noon, 1, event.ArtifactDeleted, someone), made(noon, 1, event.WorkspaceClaimed, someone)...)
+	later := noon.Add(time.Hour)
+	events = append(events, made(later, 1, event.LinkRevoked, someone)...)
+	for begun, want := range map[time.Time]string{
+		{}:                         "3 events",
+		noon.Add(8 * time.Minute):  "3 events",
+		later.Add(8 * time.Minute): "2 events",
+		later.Add(time.Hour):       "1 event",
+	} {
+		p := expect.Value(replay.New(events, noon, nil))(t)
+		var out strings.Builder
+		p.Since(begun).Print(&out)
+		expect.Has(t, "what began at "+begun.String(), out.String(), "done again: "+want+"\n")
+	}
+}
+
 func TestAFileOfExceptionsIsReadWholeOrRefused(t *testing.T) {
 	for text, want := range map[string]any{
 		`[]`: []replay.Exception{},

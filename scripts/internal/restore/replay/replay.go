@@ -79,6 +79,23 @@ func New(events []event.Event, instant time.Time, except []Exception) (Plan, err
 	return p, nil
 }
 
+// Since leaves out what an Apply has done that began at a time: events of long before. It is for the end of a restore,
+// when people wait. Claims stay, because sources that could not be claimed again live from the last Apply on. The zero
+// time leaves out nothing.
+func (p Plan) Since(begun time.Time) Plan {
+	from := begun.Add(-2 * window)
+	if from.Before(p.instant) {
+		return p
+	}
+	p.instant = from
+	for _, events := range []*[]event.Event{&p.applied, &p.left, &p.others} {
+		*events = slices.DeleteFunc(slices.Clone(*events), func(e event.Event) bool {
+			return e.At.Before(from) && e.Action != event.WorkspaceClaimed
+		})
+	}
+	return p
+}
+
 // inOrder returns events by time and id, each once.
 func inOrder(events []event.Event) []event.Event {
 	all := slices.Clone(events)
