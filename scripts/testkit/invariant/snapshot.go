@@ -10,7 +10,6 @@ import (
 
 	"vitrine/scripts/testkit/rows"
 	"vitrine/shared/adapter/dynamo"
-	"vitrine/shared/platform/id"
 	"vitrine/shared/publishing/tree"
 )
 
@@ -75,7 +74,9 @@ func (d Deployment) read(ctx context.Context) (*snapshot, error) {
 		}
 	}
 	for _, i := range s.core {
-		s.sort(i)
+		if err := s.sort(i); err != nil {
+			return nil, fmt.Errorf("%s %s: %w", i.Text("pk"), i.Text("sk"), err)
+		}
 	}
 	for w := range s.workspaces {
 		for kind, to := range map[string]map[string]int64{
@@ -89,7 +90,7 @@ func (d Deployment) read(ctx context.Context) (*snapshot, error) {
 			}
 		}
 	}
-	return s, d.readTrees(ctx, s)
+	return s, nil
 }
 
 func (d Deployment) list(ctx context.Context, prefix string, to map[string]int64) error {
@@ -106,8 +107,8 @@ func (d Deployment) list(ctx context.Context, prefix string, to map[string]int64
 	return nil
 }
 
-// sort adds an item of table core to its map.
-func (s *snapshot) sort(i rows.Item) {
+// sort adds an item of table core to its map. It unpacks files with the code that packed them.
+func (s *snapshot) sort(i rows.Item) (err error) {
 	kind, name, _ := strings.Cut(i.Text("pk"), "#")
 	part, sub, _ := strings.Cut(i.Text("sk"), "#")
 	switch kind + " " + part {
@@ -145,15 +146,16 @@ func (s *snapshot) sort(i rows.Item) {
 	case "A R":
 		s.artifact(name).revisions[sub] = i
 		if i.Has("files") {
-			s.artifact(name).trees[sub] = nil
+			s.artifact(name).trees[sub], err = dynamo.Files(i)
 		}
 	case "A M":
-		s.artifact(name).trees[sub] = nil
+		s.artifact(name).trees[sub], err = dynamo.Files(i)
 	case "CFG C":
 		if name == "provision" {
 			s.gate = i
 		}
 	}
+	return err
 }
 
 func (s *snapshot) artifact(name string) *artifact {
@@ -163,19 +165,4 @@ func (s *snapshot) artifact(name string) *artifact {
 		s.artifacts[name] = a
 	}
 	return a
-}
-
-// readTrees unpacks the files of all revisions with the code that packed them.
-func (d Deployment) readTrees(ctx context.Context, s *snapshot) error {
-	store := dynamo.New(d.DynamoDB, d.Tables)
-	for _, a := range s.artifacts {
-		for r := range a.trees {
-			files, err := store.Artifacts.Tree(ctx, id.Artifact(a.id), id.Revision(r))
-			if err != nil {
-				return fmt.Errorf("the files of revision %s: %w", r, err)
-			}
-			a.trees[r] = files
-		}
-	}
-	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"vitrine/shared/platform/id"
 	"vitrine/shared/publishing/artifact"
@@ -89,6 +90,15 @@ func (s storedObjects) files(i item) error {
 		}
 	}
 	return nil
+}
+
+// Files returns the list of files in an item of table core; nil: it has none.
+func Files(i map[string]types.AttributeValue) (tree.Tree, error) {
+	packed := item(i).getBin(filesName)
+	if packed == nil {
+		return nil, nil
+	}
+	return unpackTree(packed)
 }
 
 // scan calls visit for every item of a table, reading strongly.

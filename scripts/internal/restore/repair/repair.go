@@ -48,12 +48,19 @@ func (s Set) Torn(ctx context.Context) error {
 // was done later hides them: an artifact that is deleted again names no draft.
 func (s Set) DropTorn(ctx context.Context) error { return s.mend(ctx, s.dropSessions) }
 
-// mend takes steps, each with what is damaged after the one before.
-func (s Set) mend(ctx context.Context, steps ...func(context.Context, invariant.Damage) error) error {
-	for _, step := range steps {
-		found, err := invariant.Find(ctx, s.Deployment)
+// step repairs some of the damage and reports whether it did anything.
+type step func(context.Context, invariant.Damage) (did bool, err error)
+
+// mend takes steps. It looks for damage again after each that did anything, because that reads everything.
+func (s Set) mend(ctx context.Context, steps ...step) error {
+	did, found := true, invariant.Damage{}
+	for _, take := range steps {
+		var err error
+		if did {
+			found, err = invariant.Find(ctx, s.Deployment)
+		}
 		if err == nil {
-			err = step(ctx, found)
+			did, err = take(ctx, found)
 		}
 		if err != nil {
 			return err
@@ -69,74 +76,76 @@ func (s Set) torn(at time.Time) bool { return at.Sub(s.Instant).Abs() <= window 
 
 // dropSessions takes back what is left of the finalizations whose revisions are missing. Such a session is pending
 // again, so its uploader can finalize it again, or it ends.
-func (s Set) dropSessions(ctx context.Context, found invariant.Damage) error {
+func (s Set) dropSessions(ctx context.Context, found invariant.Damage) (did bool, err error) {
 	for _, u := range found.Unfinished {
 		if !u.At.IsZero() && !s.torn(u.At) {
 			continue
 		}
+		did = true
 		for _, key := range u.Events {
 			if err := s.Rows().Remove(ctx, s.Tables.Events, key); err != nil {
-				return err
+				return did, err
 			}
 		}
 		if err := s.stores().Recoveries.Unfinalize(ctx, u.Unfinalized, s.Now); err != nil {
-			return err
+			return did, err
 		}
 		s.say("session %s was finalized without its revision: it can be finalized again", u.Session)
 	}
-	return nil
+	return did, nil
 }
 
 // tell records the events that a torn transaction lacks. Who acted is not known any more.
-func (s Set) tell(ctx context.Context, found invariant.Damage) error {
+func (s Set) tell(ctx context.Context, found invariant.Damage) (did bool, err error) {
 	for _, e := range found.Untold {
 		if !s.torn(e.At) {
 			continue
 		}
+		did = true
 		e.ID = id.NewEvent()
 		e.Actor = event.BySystem()
 		e.Detail = "recorded by a restore, because the copy had the change without its event"
 		if err := s.stores().Lookups.Record(ctx, e); err != nil {
-			return err
+			return did, err
 		}
 		s.say("%s of %s had no event: recorded", e.Action, e.Target.ID)
 	}
-	return nil
+	return did, nil
 }
 
 // removeHints removes entries of the content index whose objects are not there, because the next upload would reuse
 // them.
-func (s Set) removeHints(ctx context.Context, found invariant.Damage) error {
+func (s Set) removeHints(ctx context.Context, found invariant.Damage) (bool, error) {
 	for _, key := range found.Hints {
 		if err := s.Rows().Remove(ctx, s.Tables.Core, key); err != nil {
-			return err
+			return false, err
 		}
 	}
 	s.count(len(found.Hints), "entries of the content index led to no object: removed")
-	return nil
+	return len(found.Hints) > 0, nil
 }
 
 // addReferences adds the references without which a borrowed file would be deleted with its lender.
-func (s Set) addReferences(ctx context.Context, found invariant.Damage) error {
+func (s Set) addReferences(ctx context.Context, found invariant.Damage) (bool, error) {
 	for _, r := range found.Missing {
 		err := s.stores().ContentIndex.AddReference(ctx, r.Artifact, r.Revision, []tree.Object{r.Object})
 		if err != nil {
-			return err
+			return false, err
 		}
 	}
 	s.count(len(found.Missing), "references of borrowed files were missing: added")
-	return nil
+	return len(found.Missing) > 0, nil
 }
 
 // removeObjects removes objects that no item leads to. The copy still has them.
-func (s Set) removeObjects(ctx context.Context, found invariant.Damage) error {
+func (s Set) removeObjects(ctx context.Context, found invariant.Damage) (bool, error) {
 	for _, key := range found.Objects {
 		if _, err := s.S3.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &s.Bucket, Key: &key}); err != nil {
-			return fmt.Errorf("the object %s cannot be deleted: %w", key, err)
+			return false, fmt.Errorf("the object %s cannot be deleted: %w", key, err)
 		}
 	}
 	s.count(len(found.Objects), "objects belonged to nothing: deleted")
-	return nil
+	return len(found.Objects) > 0, nil
 }
 
 func (s Set) say(format string, args ...any) { fmt.Fprintf(s.Out, format+"\n", args...) }
