@@ -109,7 +109,7 @@ func ask(ctx context.Context, g *wire.Agent, out any, method, path string, body 
 type browser struct {
 	*wire.Agent
 	cookies map[string]string
-	err     error // the first; nothing is asked after it
+	err     error // the first; no page is asked for after it
 }
 
 // browse opens a page or sends a form, and returns where the answer leads.

@@ -242,7 +242,7 @@ func (w *Worker) hide(ctx context.Context, a *Artifact) error {
 	return err
 }
 
-// read opens an acknowledged publication. Whatever else is out of order, it is there, with its bytes, or an answer says
+// read opens an acknowledged publication. Even while engines are down it is there, with its bytes, or an answer says
 // that an engine is unavailable.
 func (w *Worker) read(ctx context.Context, a *Artifact) error {
 	r := a.revisions[w.random.IntN(len(a.revisions))]

@@ -35,7 +35,7 @@ type Reference struct {
 // Session is a finalized session whose revision is not there.
 type Session struct {
 	dynamo.Unfinalized
-	At     time.Time   // of its finalization; zero: nothing tells
+	At     time.Time   // of its finalization; zero: unknown
 	Events []rows.Item // keys of the events of its finalization
 }
 

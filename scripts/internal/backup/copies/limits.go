@@ -11,7 +11,7 @@ import (
 const policyName = "policy.json"
 
 // Limits returns the limits that held on one machine: those of the first file that has a policy, or the defaults where
-// none has. Rates and allowances are off, because nothing tells whether they were on.
+// none has. Rates and allowances are off, because no file tells whether they were on.
 func Limits(files ...string) limits.Limits {
 	numbers := limits.Default()
 	numbers.Off, numbers.Tiers = true, policy.Default(false).Tiers

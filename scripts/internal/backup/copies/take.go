@@ -79,7 +79,7 @@ func Take(ctx context.Context, o Options) (_ Copy, err error) {
 	return t.Copy, err
 }
 
-// take makes the copy, or leaves nothing of it.
+// take makes the copy, or removes what there is of it.
 func (t *taking) take(ctx context.Context) error {
 	if err := t.make(ctx); err != nil {
 		if t.partial != "" {

@@ -27,7 +27,7 @@ type Restore struct {
 	Settings string    // file in which scripts/deploy keeps what the stacks give out
 	Words    []string  // arguments of scripts/deploy that the deployment was deployed with; none: those of the journal
 
-	Except []replay.Exception // what was done since the instant and is not to be done again; nil: nobody has decided
+	Except []replay.Exception // what was done since the instant and is not to be done again; nil: not decided
 
 	// Bucket is the bucket that takes the place of one that was lost; empty: the living bucket stays.
 	Bucket string

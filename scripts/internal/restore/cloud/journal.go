@@ -29,7 +29,7 @@ type journal struct {
 	HotLost bool
 	Filled  bool               // the bytes come from Files
 	Context []string           // arguments of scripts/deploy
-	Except  []replay.Exception // what is not done again; nil: nobody has decided
+	Except  []replay.Exception // what is not done again; nil: not decided
 	Done    []string
 	// Rules are the schedules that were disabled, and whether they had been enabled.
 	Rules map[string]bool

@@ -43,7 +43,7 @@ type Journal struct {
 	Living string    `json:"living"`  // data folder that the restored one replaces
 
 	Tables dynamo.Tables `json:"tables"`
-	// Except is what is not done again; nil: nobody has decided.
+	// Except is what is not done again; nil: that was not decided.
 	Except []replay.Exception `json:"except,omitzero"`
 	// Applied is when the last replay of a run began, which has ended; zero: none has.
 	Applied time.Time `json:"applied,omitzero"`

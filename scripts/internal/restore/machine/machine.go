@@ -22,7 +22,7 @@ type Restore struct {
 	From   copies.Copy
 	Data   string             // the new data folder
 	Living string             // the data folder that it is to replace; it may be lost
-	Except []replay.Exception // what is not done again; nil: nobody has decided
+	Except []replay.Exception // what is not done again; nil: not decided
 	Now    func() time.Time
 	Out    io.Writer
 	// Middleware is added to the clients of the restored set, for faults.

@@ -57,13 +57,13 @@ func newEnv(t testing.TB) *env {
 // saved is a folder with the objects of a copy.
 type saved string
 
-func (f saved) file(key string) string {
-	return filepath.Join(string(f), strings.ReplaceAll(key, "/", "_"))
+func (s saved) file(key string) string {
+	return filepath.Join(string(s), strings.ReplaceAll(key, "/", "_"))
 }
 
 // Open implements objects.Source.
-func (f saved) Open(_ context.Context, key string) (objects.Object, error) {
-	file, err := os.Open(f.file(key))
+func (s saved) Open(_ context.Context, key string) (objects.Object, error) {
+	file, err := os.Open(s.file(key))
 	if err != nil {
 		return objects.Object{}, objects.ErrGone
 	}

@@ -22,7 +22,7 @@ type Restore struct {
 	Instant  time.Time // of the state that From has
 	Now      func() time.Time
 	Out      io.Writer      // what was done, for people
-	Copy     objects.Source // has objects that are in no version; nil: nothing has
+	Copy     objects.Source // has objects that are in no version; nil: there is no copy
 	// Wait waits for jobs that have begun to end.
 	Wait func(context.Context, time.Duration) error
 }

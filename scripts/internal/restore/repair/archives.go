@@ -39,7 +39,8 @@ func (s Set) Archives(ctx context.Context) error {
 		}
 	}
 	for _, r := range revisions {
-		home, a, name := homes[r.Text("pk")], r.Text("pk")[2:], r.Text("sk")[2:]
+		home, a := homes[r.Text("pk")], r.Text("pk")[2:]
+		name := r.Text("sk")[2:]
 		if home == "" || there["b/"+home+"/"+a+"/"+name+".zip"] {
 			continue
 		}

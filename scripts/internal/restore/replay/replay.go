@@ -81,7 +81,7 @@ func New(events []event.Event, instant time.Time, except []Exception) (Plan, err
 
 // Since leaves out what an Apply has done that began at a time: events of long before. It is for the end of a restore,
 // when people wait. Claims stay, because sources that could not be claimed again live from the last Apply on. The zero
-// time leaves out nothing.
+// time keeps all.
 func (p Plan) Since(begun time.Time) Plan {
 	from := begun.Add(-2 * window)
 	if from.Before(p.instant) {
