@@ -134,18 +134,14 @@ func (w *work) readEvents(ctx context.Context, living, known invariant.Deploymen
 // newestEvent returns the newest event that a set has up to an instant, or nil.
 func newestEvent(ctx context.Context, set invariant.Deployment, at time.Time) (*event.Event, error) {
 	store := dynamo.New(set.DynamoDB, set.Tables).Events
-	for after := (account.Position{}); ; {
+	// a restored set has the later events, too, and this position is before them
+	for after := (account.Position{At: at.Add(time.Millisecond), ID: "evt_"}); ; {
 		page, next, more, err := store.List(ctx, account.Filter{}, at, after, 1)
-		if err != nil {
+		if err != nil || len(page) == 0 && !more {
 			return nil, err
 		}
-		for _, e := range page {
-			if !e.At.After(at) {
-				return &e, nil
-			}
-		}
-		if !more {
-			return nil, nil
+		if len(page) > 0 {
+			return &page[0], nil
 		}
 		after = next
 	}
