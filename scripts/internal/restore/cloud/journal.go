@@ -35,7 +35,7 @@ type journal struct {
 	Rules map[string]bool
 	// Reserved is the concurrency that each function had; nil: none was reserved.
 	Reserved map[string]*int
-	Applied  time.Time // when the replay of Run began, which has ended
+	Applied  time.Time // of the newest event that Run did again
 	Drained  time.Time // when the last function was stopped
 	Deploys  bool      // functions may name the restored set
 	Markers  []marker  // delete markers that were taken away, or are about to be

@@ -189,7 +189,6 @@ func (w *work) since(ctx context.Context) (*replay.Plan, error) {
 
 // replay does again what was done so far, and ends what people and programs were signed in with.
 func (w *work) replay(ctx context.Context) error {
-	began := w.Clock.Now()
 	plan, err := w.since(ctx)
 	if err != nil {
 		return err
@@ -203,7 +202,7 @@ func (w *work) replay(ctx context.Context) error {
 		func() (replay.Report, error) { return replay.EndCredentials(ctx, w.deployment(w.Set), w.Clock.Now()) },
 	)
 	if err == nil {
-		w.Applied = began // finish stores it
+		w.Applied = plan.Newest(w.Clock.Now()) // finish stores it
 	}
 	return err
 }

@@ -45,7 +45,7 @@ type Journal struct {
 	Tables dynamo.Tables `json:"tables"`
 	// Except is what is not done again; nil: that was not decided.
 	Except []replay.Exception `json:"except,omitzero"`
-	// Applied is when the last replay of a run began, which has ended; zero: none has.
+	// Applied is the time of the newest event that the last replay of a run did again; zero: none has ended.
 	Applied time.Time `json:"applied,omitzero"`
 	// Done names the steps of run that have ended.
 	Done []string `json:"done,omitempty"`

@@ -129,7 +129,7 @@ func (w *work) change(ctx context.Context) error {
 	} else if err := w.copyFiles(ctx); err != nil {
 		return err
 	}
-	if err := w.replay(ctx, w.journal.Applied); err != nil {
+	if _, err := w.replay(ctx, w.journal.Applied); err != nil {
 		return err
 	}
 	now := w.Now()

@@ -18,40 +18,38 @@ func (w *work) instant() time.Time {
 }
 
 // replayAll does again what was done since the instant.
-func (w *work) replayAll(ctx context.Context) error {
-	began := w.Now()
-	if err := w.replay(ctx, time.Time{}); err != nil {
+func (w *work) replayAll(ctx context.Context) (err error) {
+	if w.journal.Applied, err = w.replay(ctx, time.Time{}); err != nil {
 		return err
 	}
-	w.journal.Applied = began
 	return w.journal.Write(w.Data)
 }
 
-// replay does again what was done since an earlier replay began, or closes what may have been closed where events are
-// missing.
-func (w *work) replay(ctx context.Context, since time.Time) error {
+// replay does again what was done since an earlier replay whose newest event was of a time, or closes what may have been
+// closed where events are missing. It returns the time of the newest event now.
+func (w *work) replay(ctx context.Context, since time.Time) (newest time.Time, err error) {
 	past, err := w.readLiving(ctx, w.set)
 	if err != nil {
-		return err
+		return newest, err
 	}
 	plan, err := replay.New(past.events, w.instant(), w.journal.Except)
 	if err != nil {
-		return err
+		return newest, err
 	}
 	if err := plan.Decided(); err != nil {
-		return err
+		return newest, err
 	}
 	w.say("events   %d since %s", past.count(w.instant()), stamp(w.instant()))
 	report, err := plan.Since(since).Apply(ctx, w.set, w.Now())
 	if err := w.report(report, err); err != nil {
-		return err
+		return newest, err
 	}
 	if w.gap = past.gap; w.gap != "" {
 		w.say("gap      %s: what may have been closed since is closed", past.gap)
 		report, err = replay.CloseGap(ctx, w.set, w.Now())
-		return w.report(report, err)
+		return newest, w.report(report, err)
 	}
-	return w.carry(ctx, past.used)
+	return plan.Newest(w.Now()), w.carry(ctx, past.used)
 }
 
 // dropTorn takes back what the tables of the copy have in part.

@@ -101,7 +101,7 @@ func TestTheEndOfARestoreLeavesOutWhatItsBeginningDid(t *testing.T) {
 	events := append(made(noon, 1, event.ArtifactDeleted, someone), made(noon, 1, event.WorkspaceClaimed, someone)...)
 	later := noon.Add(time.Hour)
 	events = append(events, made(later, 1, event.LinkRevoked, someone)...)
-	for begun, want := range map[time.Time]string{
+	for newest, want := range map[time.Time]string{
 		{}:                         "3 events",
 		noon.Add(8 * time.Minute):  "3 events",
 		later.Add(8 * time.Minute): "2 events",
@@ -109,8 +109,14 @@ func TestTheEndOfARestoreLeavesOutWhatItsBeginningDid(t *testing.T) {
 	} {
 		p := expect.Value(replay.New(events, noon, nil))(t)
 		var out strings.Builder
-		p.Since(begun).Print(&out)
-		expect.Has(t, "what began at "+begun.String(), out.String(), "done again: "+want+"\n")
+		p.Since(newest).Print(&out)
+		expect.Has(t, "after "+newest.String(), out.String(), "done again: "+want+"\n")
+	}
+	p := expect.Value(replay.New(events, noon, nil))(t)
+	for now, want := range map[time.Time]time.Time{later: later, noon.Add(time.Minute): noon, noon.Add(-time.Hour): {}} {
+		if got := p.Newest(now); !got.Equal(want) {
+			t.Errorf("at %s the newest event is of %s, want %s", now, got, want)
+		}
 	}
 }
 

@@ -79,11 +79,22 @@ func New(events []event.Event, instant time.Time, except []Exception) (Plan, err
 	return p, nil
 }
 
-// Since leaves out what an Apply has done that began at a time: events of long before. It is for the end of a restore,
-// when people wait. Claims stay, because sources that could not be claimed again live from the last Apply on. The zero
-// time keeps all.
-func (p Plan) Since(begun time.Time) Plan {
-	from := begun.Add(-2 * window)
+// Newest returns the time of the newest event until now, by the clocks of the hosts; zero: there is none. A forged event
+// may have a time to come.
+func (p Plan) Newest(now time.Time) (at time.Time) {
+	for _, e := range slices.Concat(p.applied, p.left, p.others) {
+		if e.At.After(at) && !e.At.After(now) {
+			at = e.At
+		}
+	}
+	return at
+}
+
+// Since leaves out what the Apply of a plan has done whose newest event was of a time: events of long before. It is for
+// the end of a restore, when people wait. Claims stay, because sources that could not be claimed again live from the
+// last Apply on. The zero time keeps all.
+func (p Plan) Since(newest time.Time) Plan {
+	from := newest.Add(-2 * window)
 	if from.Before(p.instant) {
 		return p
 	}
