@@ -3,7 +3,6 @@
 package objects
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -51,7 +50,7 @@ func (b Bucket) Has(ctx context.Context, key string) (bool, error) {
 	return err == nil, err
 }
 
-// Open implements Source. The object is read into memory, because a failed upload sends it again.
+// Open implements Source. The object is kept in a file without a name, because an upload that failed sends it again.
 func (b Bucket) Open(ctx context.Context, key string) (Object, error) {
 	out, err := b.S3.GetObject(ctx, &s3.GetObjectInput{Bucket: &b.Name, Key: &key})
 	if hasCode(err, "NoSuchKey") {
@@ -61,13 +60,23 @@ func (b Bucket) Open(ctx context.Context, key string) (Object, error) {
 		return Object{}, err
 	}
 	defer out.Body.Close()
-	text, err := io.ReadAll(out.Body)
-	return Object{inMemory{bytes.NewReader(text)}, aws.ToString(out.ContentType)}, err
+	file, err := os.CreateTemp("", "vitrine-object-")
+	if err != nil {
+		return Object{}, err
+	}
+	err = os.Remove(file.Name())
+	if err == nil {
+		_, err = io.Copy(file, out.Body)
+	}
+	if err == nil {
+		_, err = file.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		file.Close()
+		return Object{}, err
+	}
+	return Object{file, aws.ToString(out.ContentType)}, nil
 }
-
-type inMemory struct{ *bytes.Reader }
-
-func (inMemory) Close() error { return nil }
 
 // Undelete takes delete markers away from an object. They lie on each other, so all above the newest version go. It
 // touches none and returns ErrGone if there is no version under them.
@@ -126,7 +135,7 @@ func (b Bucket) Put(ctx context.Context, key string, sum tree.Digest, from Sourc
 	switch {
 	case hasCode(err, "PreconditionFailed"): // an earlier call, or another process, put it
 		return nil
-	case hasCode(err, "BadDigest", "InvalidRequest"):
+	case hasCode(err, "BadDigest"):
 		return fmt.Errorf("%w: %w", ErrGone, err)
 	}
 	return err
