@@ -12,7 +12,6 @@ import (
 	"slices"
 	"time"
 
-	"vitrine/scripts/internal/restore/replay"
 	"vitrine/scripts/local/folder"
 	"vitrine/shared/adapter/dynamo"
 )
@@ -43,8 +42,8 @@ type Journal struct {
 	Living string    `json:"living"`  // data folder that the restored one replaces
 
 	Tables dynamo.Tables `json:"tables"`
-	// Except is what is not done again; nil: that was not decided.
-	Except []replay.Exception `json:"except,omitzero"`
+	// Except is the list of what is not done again; absent: that was not decided.
+	Except json.RawMessage `json:"except,omitempty"`
 	// Applied is the time of the newest event that the last replay of a run did again; zero: none has ended.
 	Applied time.Time `json:"applied,omitzero"`
 	// Done names the steps of run that have ended.

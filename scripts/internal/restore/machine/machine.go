@@ -4,6 +4,7 @@ package machine
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -130,7 +131,10 @@ func (w *work) prepare() error {
 		}
 	}
 	if w.Except != nil {
-		if j.Except = w.Except; len(j.Done) > 1 {
+		if j.Except, err = json.Marshal(w.Except); err != nil {
+			return err
+		}
+		if len(j.Done) > 1 {
 			w.say("note     what an earlier run has applied already stays applied; to have it back, abandon and run anew")
 		}
 	}

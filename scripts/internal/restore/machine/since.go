@@ -2,6 +2,7 @@ package machine
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"vitrine/scripts/internal/restore/repair"
@@ -32,7 +33,13 @@ func (w *work) replay(ctx context.Context, since time.Time) (newest time.Time, e
 	if err != nil {
 		return newest, err
 	}
-	plan, err := replay.New(past.events, w.instant(), w.journal.Except)
+	var except []replay.Exception
+	if w.journal.Except != nil {
+		if err := json.Unmarshal(w.journal.Except, &except); err != nil {
+			return newest, err
+		}
+	}
+	plan, err := replay.New(past.events, w.instant(), except)
 	if err != nil {
 		return newest, err
 	}
