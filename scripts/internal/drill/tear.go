@@ -26,21 +26,21 @@ const tornWithin = 2 * time.Second
 
 // tear takes parts of transactions out of the copy, as if its tables were not of one instant.
 func tear(ctx context.Context, r *round) error {
-	torn, scratch := filepath.Join(r.folder, "torn.db"), ""
+	scratch := ""
 	fill := func(folder string) error {
 		scratch = folder
-		return copies.Snapshot(ctx, r.backup.Dir, filepath.Join(folder, filepath.Base(r.backup.Database())))
+		return copies.Snapshot(ctx, r.backup.Dir, folder)
 	}
 	err := copies.Scratch(ctx, r.folder, fill, func(e *engines.Engines) error {
 		if err := tearTables(ctx, (&crowd.Site{Engines: e}).Deployment(), r.backup.At); err != nil {
 			return err
 		}
-		return copies.Snapshot(ctx, scratch, torn)
+		return copies.Snapshot(ctx, scratch, r.folder)
 	})
 	if err != nil {
 		return err
 	}
-	return replaceDatabase(&r.backup, torn)
+	return replaceDatabase(&r.backup, filepath.Join(r.folder, filepath.Base(r.backup.Database())))
 }
 
 // tearTables removes drafts and half of the events of the moments around an instant.

@@ -50,6 +50,9 @@ func TestTheLimitsOfADeploymentAreThoseOfItsPolicy(t *testing.T) {
 	disk.Write(t, root, map[string]string{
 		"owner.json":  `{"members": {"pinned_artifacts": 7}}`,
 		"broken.json": `{"members": {"pinned_artifacts": "many"}}`,
+
+		"data/policy.json":       `{"members": {"pinned_artifacts": 7}}`,
+		"copy/rings/policy.json": `{"members": {"pinned_artifacts": 7}}`,
 	})
 	for name, tt := range map[string]struct {
 		options map[string]string
@@ -66,8 +69,12 @@ func TestTheLimitsOfADeploymentAreThoseOfItsPolicy(t *testing.T) {
 	}
 	_, err := limitsIn(root)(map[string]string{"policy": "broken.json"})
 	expect.Error(t, err, "the policy of the deployment", "pinned_artifacts")
-	kept := copies.Limits(filepath.Join(root, "none"), filepath.Join(root, "owner.json"))
-	if n := kept.Tiers[limits.Free].LiveArtifacts; n != 7 || !kept.Off {
-		t.Errorf("members of one machine pin %d, want 7", n)
+	for name, kept := range map[string]limits.Limits{
+		"the data folder": copies.Copy{}.Limits(filepath.Join(root, "data")),
+		"the copy":        copies.Copy{Dir: filepath.Join(root, "copy")}.Limits(filepath.Join(root, "none")),
+	} {
+		if n := kept.Tiers[limits.Free].LiveArtifacts; n != 7 || !kept.Off {
+			t.Errorf("with a policy in %s members of one machine pin %d, want 7", name, n)
+		}
 	}
 }

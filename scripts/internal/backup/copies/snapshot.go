@@ -15,10 +15,10 @@ import (
 	"vitrine/scripts/local/engines"
 )
 
-// Snapshot writes the database of a data folder, as it is at one instant, into a new file, and checks that file. Other
-// processes may write the database meanwhile.
+// Snapshot writes the database of a data folder or of a copy, as it is at one instant, into another folder, and checks
+// it there. Other processes may write the database meanwhile.
 func Snapshot(ctx context.Context, from, to string) error {
-	return runSnapshot(ctx, filepath.Join(from, databaseName), to)
+	return runSnapshot(ctx, filepath.Join(from, databaseName), filepath.Join(to, databaseName))
 }
 
 // runSnapshot runs the program that reads databases. One file is checked, two are source and copy.

@@ -205,11 +205,10 @@ func (t *taking) copyDatabase(ctx context.Context) error {
 		return err
 	}
 	t.say("copying  the tables, %.1f MB", megabytes(info.Size()))
-	to := filepath.Join(t.partial, databaseName)
-	if err := Snapshot(ctx, t.Data, to); err != nil {
+	if err := Snapshot(ctx, t.Data, t.partial); err != nil {
 		return fmt.Errorf("the tables cannot be copied: %w", err)
 	}
-	t.DatabaseFile, err = describe(to)
+	t.DatabaseFile, err = describe(filepath.Join(t.partial, databaseName))
 	return err
 }
 

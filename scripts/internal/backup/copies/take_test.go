@@ -204,7 +204,7 @@ func TestTablesAreCopiedAfterACrash(t *testing.T) {
 	p := harness.PublishPage(t, d.NewAgent(t), "one")
 	d.options.Engines.DynamoDBProcess.Kill()
 	to := t.TempDir()
-	expect.OK(t, copies.Snapshot(t.Context(), d.options.Data, filepath.Join(to, "dynamodb.db")))
+	expect.OK(t, copies.Snapshot(t.Context(), d.options.Data, to))
 	e := expect.Value(engines.Start(t.Context(), engines.Options{Dir: to, Own: true}))(t)
 	defer e.Close()
 	client := e.DynamoDBClient()

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 
-	"vitrine/scripts/internal/backup/copies"
 	"vitrine/scripts/internal/restore/journal"
 	"vitrine/scripts/local/engines"
 	"vitrine/scripts/local/folder"
@@ -32,7 +31,6 @@ type work struct {
 // The files of data folders that are read here.
 const (
 	databaseName = "dynamodb.db"
-	policyName   = "policy.json"
 	claimName    = "restore.lock" // in the living folder: names the folder of the restore that is under way
 )
 
@@ -164,7 +162,7 @@ func (w *work) deployment(e *engines.Engines) invariant.Deployment {
 		S3:       e.S3Client(w.Middleware...),
 		Tables:   w.tables(),
 		Bucket:   e.Bucket,
-		Limits:   copies.Limits(filepath.Join(w.Data, policyName), w.From.RingFile(policyName)),
+		Limits:   w.From.Limits(w.Data),
 	}
 }
 

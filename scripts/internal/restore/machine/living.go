@@ -79,7 +79,7 @@ func (w *work) withTables(ctx context.Context, data string, read func(invariant.
 		return err
 	}
 	snapshot := func(scratch string) error {
-		err := copies.Snapshot(ctx, data, filepath.Join(scratch, databaseName))
+		err := copies.Snapshot(ctx, data, scratch)
 		if err != nil && ctx.Err() == nil {
 			return &lostError{fmt.Sprintf("the tables in %s cannot be read (%v)", data, err)}
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 	"time"
 
 	"vitrine/scripts/internal/backup/copies"
@@ -25,7 +24,7 @@ type Machine struct {
 // OnMachine puts the part back on one machine.
 func (p Part) OnMachine(ctx context.Context, m Machine) error {
 	snapshot := func(scratch string) error {
-		err := copies.Snapshot(ctx, m.Copy.Dir, filepath.Join(scratch, filepath.Base(m.Copy.Database())))
+		err := copies.Snapshot(ctx, m.Copy.Dir, scratch)
 		if err != nil {
 			return fmt.Errorf("the tables of the copy cannot be read: %w: use another copy", err)
 		}
@@ -56,6 +55,6 @@ func (m Machine) deployment(e *engines.Engines) invariant.Deployment {
 		Tables:   m.Copy.Tables,
 		S3:       e.S3Client(),
 		Bucket:   e.Bucket,
-		Limits:   copies.Limits(filepath.Join(m.Data, "policy.json"), m.Copy.RingFile("policy.json")),
+		Limits:   m.Copy.Limits(m.Data),
 	}
 }
