@@ -106,12 +106,12 @@ func (s *snapshot) unfinished() (out []Session) {
 			Artifact: id.Artifact(name),
 			Revision: id.Revision(r),
 			New:      i.Has("new"),
-			Named:    a != nil,
+			Named:    a != nil && a.is(live),
 		}}
-		if u.Named {
+		if a != nil {
 			u.At = time.UnixMilli(a.meta.Number("draft_at"))
 		}
-		if u.Named && !a.meta.Has("pin_at") && limits.Ends(time.UnixMilli(a.meta.Number("exp"))) {
+		if a != nil && !a.meta.Has("pin_at") && limits.Ends(time.UnixMilli(a.meta.Number("exp"))) {
 			u.Ends = time.UnixMilli(a.meta.Number("exp"))
 		}
 		if s.finalizations(&u) {

@@ -118,7 +118,7 @@ func (d Deployment) check(ctx context.Context, look func(*snapshot, *breaches)) 
 // Objects returns the sizes of the objects in a home, by key.
 func Objects(ctx context.Context, d Deployment, home string) (map[string]int64, error) {
 	out := map[string]int64{}
-	return out, d.list(ctx, "o/"+home+"/", out)
+	return out, d.List(ctx, "o/"+home+"/", out)
 }
 
 // breaches collects the errors.

@@ -25,7 +25,7 @@ func Removed(ctx context.Context, d Deployment) []error {
 			s.checkRemoved(b, w)
 			left := map[string]int64{}
 			for _, kind := range []string{"o/", "d/", "b/", "x/"} {
-				if err := d.list(ctx, kind+w+"/", left); err != nil {
+				if err := d.List(ctx, kind+w+"/", left); err != nil {
 					lost = err
 				}
 			}

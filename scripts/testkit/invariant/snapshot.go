@@ -85,7 +85,7 @@ func (d Deployment) read(ctx context.Context) (*snapshot, error) {
 			"b": s.bundles,
 			"x": s.archives,
 		} {
-			if err := d.list(ctx, kind+"/"+w+"/", to); err != nil {
+			if err := d.List(ctx, kind+"/"+w+"/", to); err != nil {
 				return nil, err
 			}
 		}
@@ -93,7 +93,8 @@ func (d Deployment) read(ctx context.Context) (*snapshot, error) {
 	return s, nil
 }
 
-func (d Deployment) list(ctx context.Context, prefix string, to map[string]int64) error {
+// List adds the sizes of the objects whose keys begin with a prefix, by key.
+func (d Deployment) List(ctx context.Context, prefix string, to map[string]int64) error {
 	pages := s3.NewListObjectsV2Paginator(d.S3, &s3.ListObjectsV2Input{Bucket: &d.Bucket, Prefix: &prefix})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)

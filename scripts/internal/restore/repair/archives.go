@@ -7,9 +7,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-
 	"vitrine/scripts/testkit/rows"
 	"vitrine/shared/platform/id"
 )
@@ -17,9 +14,9 @@ import (
 // Archives settles what archives the tables promise, because copies do not hold them: a bundle whose archive is not
 // there is made again when the jobs run, and an export is forgotten, so that its owner asks for another.
 func (s Set) Archives(ctx context.Context) error {
-	there := map[string]bool{}
+	there := map[string]int64{}
 	for _, prefix := range []string{"b/", "x/"} {
-		if err := s.list(ctx, prefix, there); err != nil {
+		if err := s.List(ctx, prefix, there); err != nil {
 			return err
 		}
 	}
@@ -41,7 +38,7 @@ func (s Set) Archives(ctx context.Context) error {
 	for _, r := range revisions {
 		home, a := homes[r.Text("pk")], r.Text("pk")[2:]
 		name := r.Text("sk")[2:]
-		if home == "" || there["b/"+home+"/"+a+"/"+name+".zip"] {
+		if _, made := there["b/"+home+"/"+a+"/"+name+".zip"]; home == "" || made {
 			continue
 		}
 		if err := s.stores().Recoveries.MakeBundle(ctx, id.Artifact(a), id.Revision(name), s.Now); err != nil {
@@ -58,26 +55,12 @@ func (s Set) Archives(ctx context.Context) error {
 
 // forget removes the newest export of a workspace unless its archives are all there. Its item records each with size and
 // digest.
-func (s Set) forget(ctx context.Context, export rows.Item, there map[string]bool) error {
+func (s Set) forget(ctx context.Context, export rows.Item, there map[string]int64) error {
 	workspace, name := export.Text("pk")[2:], export.Text("id")
 	for v := range len(export.Bytes("vols")) / (binary.Size(uint64(0)) + sha256.Size) {
-		if !there[fmt.Sprintf("x/%s/%s/%04d.zip", workspace, name, v+1)] {
+		if _, made := there[fmt.Sprintf("x/%s/%s/%04d.zip", workspace, name, v+1)]; !made {
 			s.say("the export %s of workspace %s is not in the copy: forgotten", name, workspace)
 			return s.Rows().Remove(ctx, s.Tables.Core, export.Key())
-		}
-	}
-	return nil
-}
-
-func (s Set) list(ctx context.Context, prefix string, to map[string]bool) error {
-	in := &s3.ListObjectsV2Input{Bucket: &s.Bucket, Prefix: &prefix}
-	for pages := s3.NewListObjectsV2Paginator(s.S3, in); pages.HasMorePages(); {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
-			return err
-		}
-		for _, o := range page.Contents {
-			to[aws.ToString(o.Key)] = true
 		}
 	}
 	return nil
