@@ -184,7 +184,7 @@ func TestCheckRunsTheSuiteAndTheAuditWithAllAlone(t *testing.T) {
 			"cost -run ^Test(Twice|APageOfTheLargest) vitrine/shared/publishing/render",
 			"large -run OfTheLargest vitrine/shared/adapter/dynamo vitrine/scripts/journey/budget",
 			"large -timeout 20m -run ManyKilled vitrine/scripts/journey/publish",
-			"large -timeout 40m -run EveryCall vitrine/scripts/internal/restore/machine vitrine/scripts/internal/restore/cloud",
+			"large -timeout 20m -run EveryCall vitrine/scripts/internal/restore/machine",
 			"roots -timeout 20m -run BareRoots vitrine/scripts/journey/install",
 			"conformance -timeout 15m vitrine/scripts/internal/conformance",
 			"lighthouse -timeout 20m vitrine/scripts/internal/lighthouse",

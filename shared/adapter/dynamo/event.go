@@ -62,7 +62,7 @@ type eventPartition struct {
 	key   string  // partition attribute
 	sort  string
 	value string
-	since time.Time // events before it have expired, even if they are still stored
+	since time.Time // events before it have expired, even if they are still stored, or are not asked for
 }
 
 // eventPage is what was read of one partition.
@@ -77,6 +77,9 @@ func (s Events) List(
 	ctx context.Context, f account.Filter, now time.Time, after account.Position, limit int,
 ) ([]event.Event, account.Position, bool, error) {
 	since := now.Add(-limits.EventLife)
+	if f.Since.After(since) {
+		since = f.Since
+	}
 	if f.Workspace != "" {
 		one := eventPartition{
 			key:   "pk",

@@ -30,6 +30,7 @@ type Events interface {
 
 // Filter selects events of one workspace or of all. An empty field lets every event pass.
 type Filter struct {
+	Since      time.Time      `json:"-"` // events before it do not pass; no caller over the network sets it
 	Workspace  id.Workspace   `json:"w,omitempty"`
 	ActorType  string         `json:"a,omitempty"`
 	Actors     []string       `json:"b,omitempty"` // one of these types; most events are of them

@@ -32,25 +32,13 @@ func (d *deployment) attempt(t *testing.T, n int, command func() error) (died bo
 	return died
 }
 
-// TestARunThatDiesAtACallGoesOn lets a run die at one of its calls, and the abandonment after it, too. Each run dies
-// later than the one before. What a run does at each call is the same for the tables, so that some calls stand for all.
-func TestARunThatDiesAtACallGoesOn(t *testing.T) {
-	const deaths = 12
-	runThatDies(t, func(int) int { return deaths })
-}
-
-// runThatDies lets as many runs die as deaths says for the number of their calls.
-func runThatDies(t *testing.T, deathsOf func(calls int) int) {
-	t.Helper()
+// TestARunThatDiesAtEveryCallGoesOn lets a run die at each of its calls in turn, and the abandonment after it, too.
+func TestARunThatDiesAtEveryCallGoesOn(t *testing.T) {
 	l := newLoss(t)
 	before, tables := l.account.running(), l.tableNames(t)
-	calls := len(l.faults.Record(func() { expect.OK(t, l.restore(l.at).Run(t.Context())) }))
-	undone := len(l.faults.Record(func() { expect.OK(t, l.abandon(t)()) }))
-	deaths := deathsOf(calls)
-	for i := range deaths {
-		l.Clock.Advance(time.Minute) // another restore has another name
-		n := 1 + i*(calls-1)/(deaths-1)
-		died := l.attempt(t, n, func() error { return l.restore(l.at).Run(t.Context()) })
+	n := 1
+	for died := true; died; n++ {
+		died = l.attempt(t, n, func() error { return l.restore(l.at).Run(t.Context()) })
 		s := l.restored(t).Set
 		for _, name := range []string{s.Core, s.Events} {
 			got := *l.standIn.settings[name]
@@ -59,33 +47,29 @@ func runThatDies(t *testing.T, deathsOf func(calls int) int) {
 				t.Errorf("killed at %d, %s has %+v", n, name, got)
 			}
 		}
-		l.attempt(t, 1+i*(undone-1)/(deaths-1), l.abandon(t))
-		if after := l.account.running(); after != before || !died {
-			t.Errorf("killed at %d of %d: %t; the deployment has %s, not %s", n, calls, died, after, before)
+		l.attempt(t, n, l.abandon(t))
+		if after := l.account.running(); after != before {
+			t.Errorf("killed at %d, the deployment has %s, not %s", n, after, before)
 		}
 		if left := l.tableNames(t); !slices.Equal(left, tables) {
 			t.Errorf("killed at %d, the tables %v are left, of %v", n, left, tables)
 		}
+		l.Clock.Advance(time.Minute) // another restore has another name
 	}
-	t.Logf("a run makes %d calls, an abandonment %d", calls, undone)
+	t.Logf("a run makes %d calls", n-2)
 }
 
-// TestASwitchThatDiesAtACallGoesOn lets a switch die at its calls, and at those of the AWS command line. Each goes on
-// further than the one before.
-func TestASwitchThatDiesAtACallGoesOn(t *testing.T) {
-	switchThatDies(t, func(n int, _ bool) int { return n + n/2 + 1 })
-}
-
-// switchThatDies lets a switch die at its first call, and then at the calls that next returns, until it has ended. next
-// is told the one before, and whether that attempt ended a step.
-func switchThatDies(t *testing.T, next func(n int, ended bool) int) {
-	t.Helper()
+// TestASwitchThatDiesAtEveryCallGoesOn lets each step of a switch die at each of its calls in turn, and at those of the
+// AWS command line.
+func TestASwitchThatDiesAtEveryCallGoesOn(t *testing.T) {
 	l := newLoss(t)
 	expect.OK(t, l.restore(l.at).Run(t.Context()))
 	s := l.restored(t).Set
 	steps, attempts := 0, 0
-	for n := 1; !l.restored(t).did(lastOfSwitch); n = next(n, len(l.restored(t).Done) > steps) {
-		steps = len(l.restored(t).Done)
+	for n := 1; !l.restored(t).did(lastOfSwitch); n++ {
+		if done := len(l.restored(t).Done); done > steps {
+			n, steps = 1, done
+		}
 		attempts++
 		l.account.left = n
 		rule := l.faults.On("").Nth(n).Before(chaos.Crash)

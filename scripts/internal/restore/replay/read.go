@@ -17,22 +17,18 @@ const pageSize = 1000
 // Read returns the events of all workspaces since an instant and of the 5 minutes before it, the oldest first. It reads
 // an index that follows the table after a moment, so who needs the last events ends all writes and waits.
 func Read(ctx context.Context, living invariant.Deployment, since time.Time) ([]event.Event, error) {
-	from := since.Add(-window)
+	filter := account.Filter{Since: since.Add(-window)}
 	store := dynamo.New(living.DynamoDB, living.Tables).Events
 	now := time.Now().Add(limits.Day) // events of a host whose clock is ahead count too
 	var all []event.Event
 	var after account.Position
 	for {
-		page, next, more, err := store.List(ctx, account.Filter{}, now, after, pageSize)
+		page, next, more, err := store.List(ctx, filter, now, after, pageSize)
 		if err != nil {
 			return nil, err
 		}
-		for _, e := range page {
-			if !e.At.Before(from) {
-				all = append(all, e)
-			}
-		}
-		if !more || next.At.Before(from) {
+		all = append(all, page...)
+		if !more {
 			return inOrder(all), nil
 		}
 		after = next
