@@ -37,7 +37,8 @@ type gallery struct {
 	lines   bytes.Buffer
 	live    *fakeLive
 	guests  *fakeGuests
-	cut     atomic.Bool // the content host sends the first half of a page
+	cut     atomic.Bool  // the content host sends the first half of a page
+	broken  atomic.Int32 // so many requests for guest.js break off yet
 }
 
 // answers is what a link opens, in the shape that the page of the link gets.
@@ -160,6 +161,9 @@ func open(t *testing.T) *gallery {
 		g.mu.Unlock()
 		if c := r.Header["Cookie"]; len(c) > 0 {
 			t.Errorf("the browser sent cookies: %v", c)
+		}
+		if strings.HasSuffix(r.URL.Path, "/guest.js") && g.broken.Add(-1) >= 0 {
+			panic(http.ErrAbortHandler)
 		}
 		handler.ServeHTTP(w, r)
 	}))

@@ -53,6 +53,19 @@ func TestAPageAsksLessTheLongerItsReaderIsAway(t *testing.T) {
 	p.Clean()
 }
 
+func TestAPageThatLosesItsScriptsShowsTheArtifactAndAsksForThemAgain(t *testing.T) {
+	g, p := open(t), browser.Open(t)
+	g.broken.Store(3) // a browser repeats a request once by itself
+	p.Before(hurried)
+	p.Go(g.link(blob, g.shows("Tides", "plain", "report.html", htmlType, older)))
+	waitView(p, "artifact")
+	p.Wait(`waits.length > 0`)
+	if left := g.broken.Load(); left >= 0 {
+		t.Errorf("%d more requests for guest.js were to break off", left)
+	}
+	p.Clean()
+}
+
 // asked is how often the app host was asked for a target.
 func (g *gallery) asked(target string) (n int) {
 	g.mu.Lock()

@@ -122,7 +122,13 @@ async function besides() {
   await loaded();
   document.querySelector("body > iframe")?.remove(); // its connection is in use
   if (live) return;
-  [live] = await Promise.all([import("./live.js"), import("./panel.js"), import("./guest.js")]);
+  for (let pause = 1000; !live; pause *= 2) {
+    try {
+      [live] = await Promise.all([import("./live.js"), import("./panel.js"), import("./guest.js")]);
+    } catch {
+      await new Promise((again) => setTimeout(again, pause)); // the line broke; the artifact stays on show
+    }
+  }
   if (seen) tell(seen[at].resolved);
 }
 
