@@ -116,18 +116,16 @@ function exhibitOf(resolved, place, current = true) {
 
 const tell = (resolved) => document.dispatchEvent(new CustomEvent("vitrine:shown", { detail: resolved }));
 
-// besides loads what stands beside the frame, and polls, once what is on show is there.
-let live; // the module, once it is loaded
+// besides loads what stands beside the frame, once what is on show is there, and again if the line broke.
+let live; // the module
 async function besides() {
   await loaded();
   document.querySelector("body > iframe")?.remove(); // its connection is in use
   if (live) return;
   for (let pause = 1000; !live; pause *= 2) {
-    try {
-      [live] = await Promise.all([import("./live.js"), import("./panel.js"), import("./guest.js")]);
-    } catch {
-      await new Promise((again) => setTimeout(again, pause)); // the line broke; the artifact stays on show
-    }
+    [live] = await Promise.all([import("./live.js"), import("./panel.js"), import("./guest.js")]).catch(
+      () => new Promise((again) => setTimeout(again, pause, [])),
+    );
   }
   if (seen) tell(seen[at].resolved);
 }
