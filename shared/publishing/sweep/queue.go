@@ -51,15 +51,6 @@ func summarize[T queued](due []T, now time.Time) Round {
 	return r
 }
 
-// Join adds up the rounds of two kinds of work.
-func (r Round) Join(other Round) Round {
-	return Round{
-		Due:    r.Due + other.Due,
-		Oldest: max(r.Oldest, other.Oldest),
-		More:   r.More || other.More,
-	}
-}
-
 // errUnfinished means that the round ended before the item was finished. The finished part is kept.
 var errUnfinished = errors.New("the round is over")
 

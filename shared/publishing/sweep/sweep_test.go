@@ -244,14 +244,6 @@ func TestAnArtifactThatCannotBeEndedIsRetried(t *testing.T) {
 	}
 }
 
-func TestRoundsAddUp(t *testing.T) {
-	old, young := Round{Due: 2, Oldest: time.Hour, More: true}, Round{Due: 3, Oldest: time.Minute}
-	want := Round{Due: 5, Oldest: time.Hour, More: true}
-	if old.Join(young) != want || young.Join(old) != want || young.Join(young).More {
-		t.Errorf("%+v, want %+v", old.Join(young), want)
-	}
-}
-
 // TestARoundThatOnePartOfTheQueueFillsSaysThatMoreMayBeDue holds at the share of one part, not at the whole batch.
 func TestARoundThatOnePartOfTheQueueFillsSaysThatMoreMayBeDue(t *testing.T) {
 	for due, more := range map[int]bool{fullShare - 1: false, fullShare: true, batchSize: true} {

@@ -113,21 +113,8 @@ func (c Copy) check() error {
 	return nil
 }
 
-// List returns the finished copies in a folder, the newest first. A folder that does not exist has none.
-func List(dir string) ([]Copy, error) {
-	names, err := finished(dir)
-	var all []Copy
-	for _, name := range names {
-		c, err := Open(filepath.Join(dir, name))
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, c)
-	}
-	return all, err
-}
-
-// finished returns the names of the finished copies in a folder, the newest first, without reading them.
+// finished returns the names of the finished copies in a folder, the newest first, without reading them. A folder that
+// does not exist has none.
 func finished(dir string) (names []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

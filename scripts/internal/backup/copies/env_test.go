@@ -55,11 +55,11 @@ func (env *env) take(t *testing.T) copies.Copy {
 	return expect.Value(copies.Take(t.Context(), env.options))(t)
 }
 
-// list returns the folders of the finished copies.
+// list returns the folders of the finished copies, the newest first.
 func (env *env) list(t *testing.T) (folders []string) {
 	t.Helper()
-	for _, c := range expect.Value(copies.List(env.options.To))(t) {
-		folders = append(folders, c.Dir)
+	for _, manifest := range expect.Value(filepath.Glob(filepath.Join(env.options.To, "*Z", "copy.json")))(t) {
+		folders = append([]string{filepath.Dir(manifest)}, folders...)
 	}
 	return folders
 }
