@@ -77,6 +77,11 @@ func NewEnv(t testing.TB, change ...func(*stack.Options)) *Env {
 		defer cancel()
 		d.Close(closing)
 		WantNoSecrets(t, d.Log.String())
+		for line := range strings.Lines(d.Log.String()) {
+			if t.Failed() && strings.Contains(line, `"error":`) { // why an answer was not as wanted
+				t.Log(strings.TrimSpace(line))
+			}
+		}
 	})
 	if d.Anyone, err = wire.Discover(ctx, d.newClient(t), d.Origins.API); err != nil {
 		t.Fatal(err)
