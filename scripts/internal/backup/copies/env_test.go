@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -58,8 +59,8 @@ func (env *env) take(t *testing.T) copies.Copy {
 // list returns the folders of the finished copies, the newest first.
 func (env *env) list(t *testing.T) (folders []string) {
 	t.Helper()
-	for _, manifest := range expect.Value(filepath.Glob(filepath.Join(env.options.To, "*Z", "copy.json")))(t) {
-		folders = append([]string{filepath.Dir(manifest)}, folders...)
+	for _, dir := range slices.Backward(expect.Value(filepath.Glob(filepath.Join(env.options.To, "*Z")))(t)) {
+		folders = append(folders, expect.Value(copies.Open(dir))(t).Dir)
 	}
 	return folders
 }
