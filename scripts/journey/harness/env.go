@@ -76,17 +76,25 @@ func NewEnv(t testing.TB, change ...func(*stack.Options)) *Env {
 		closing, cancel := context.WithTimeout(ctx, 5*time.Second)
 		defer cancel()
 		d.Close(closing)
-		WantNoSecrets(t, d.Log.String())
-		for line := range strings.Lines(d.Log.String()) {
-			if t.Failed() && strings.Contains(line, `"error":`) { // why an answer was not as wanted
-				t.Log(strings.TrimSpace(line))
-			}
+		said := d.Log.String()
+		WantNoSecrets(t, said)
+		if t.Failed() {
+			logErrors(t, said)
 		}
 	})
 	if d.Anyone, err = wire.Discover(ctx, d.newClient(t), d.Origins.API); err != nil {
 		t.Fatal(err)
 	}
 	return d
+}
+
+// logErrors shows the lines of a log that say why a request failed.
+func logErrors(t testing.TB, log string) {
+	for line := range strings.Lines(log) {
+		if strings.Contains(line, `"error":`) {
+			t.Log(strings.TrimSpace(line))
+		}
+	}
 }
 
 // newClient returns a client that checks every answer of api, upload, content and mcp against its document. All its
